@@ -185,3 +185,26 @@ def name_reads(node: cst.CSTNode) -> list[cst.Name]:
             skipped.add(id(child.target))
     names = (name for name in nodes_in(node) if isinstance(name, cst.Name))
     return [name for name in names if id(name) not in skipped]
+
+
+_PRODUCTS = (cst.Multiply, cst.Divide, cst.MatrixMultiply, cst.FloorDivide, cst.Modulo, cst.Power)
+
+
+def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression, in parentheses unless it can be added or subtracted as it is."""
+    is_product = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _PRODUCTS)
+    return node if is_product else enclosed(node)
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression without the parentheses around it."""
+    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]) if node.lpar else node
+
+
+def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression, in parentheses unless it binds at least as tightly as a call."""
+    tight = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BaseNumber, cst.BaseString)
+    closed = (cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
+    if isinstance(node, (*tight, *closed)) or node.lpar:
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

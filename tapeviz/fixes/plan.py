@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from .nodes import dotted, name_reads, nodes_in, sole
+from .nodes import bare, dotted, enclosed, name_reads, nodes_in, sole
 from .source import CstStatement, ParsedSource
 
 NodeChange: TypeAlias = "Callable[[Any], cst.CSTNode]"
@@ -75,7 +75,7 @@ class Plan:
         ``is_read_later``: by further statements, too.
         """
         source, changed = self.source, self.changed(node)
-        code = source.code(enclosed(changed))
+        code = source.operand(changed)
         calls = any(isinstance(inner, cst.Call) for inner in nodes_in(node))
         statement = self.statement_begun_by(node) if calls or len(code) > _SHORT else None
         if statement is None:
@@ -235,14 +235,7 @@ def _with_body(compound: Any, statements: list[Any]) -> Any:
     return compound.with_changes(body=suite.with_changes(body=statements))
 
 
-_PRODUCTS = (cst.Multiply, cst.Divide, cst.MatrixMultiply, cst.FloorDivide, cst.Modulo, cst.Power)
 _ROOMY = (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return, cst.Expr, cst.Element, cst.Index)
-
-
-def as_term(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression, in parentheses unless it can be added or subtracted as it is."""
-    is_product = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _PRODUCTS)
-    return node if is_product else enclosed(node)
 
 
 def fitting(
@@ -251,17 +244,3 @@ def fitting(
     """``node`` as a replacement of ``place``, in parentheses if an operator beside it binds
     tighter."""
     return node if isinstance(source.parent(place), _ROOMY) else enclosed(node)
-
-
-def bare(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression without the parentheses around it."""
-    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]) if node.lpar else node
-
-
-def enclosed(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression, in parentheses unless it binds at least as tightly as a call."""
-    tight = (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.BaseNumber, cst.BaseString)
-    closed = (cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
-    if isinstance(node, (*tight, *closed)) or node.lpar:
-        return node
-    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

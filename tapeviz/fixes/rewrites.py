@@ -15,7 +15,7 @@ import libcst as cst
 
 from .model import Edit, FixCase
 from .nodes import all_of, called_name
-from .plan import Plan, enclosed, fitting
+from .plan import Plan, fitting
 
 Code: TypeAlias = "Callable[[FixCase, cst.Call], str]"
 """Gives the code that replaces a call; empty if the call is left as it is."""
@@ -96,7 +96,7 @@ def template(text: str) -> Code:
             tf=source.tf,
             args="".join(map(source.code, call.args)),
             arg=source.code(first),
-            x=source.code(enclosed(first)),
+            x=source.operand(first),
         )
 
     return code

@@ -12,7 +12,17 @@ from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvide
 
 from ..text.trees import parse_module
 from .meanings import TENSORFLOW, meanings_of, module_name, with_meanings
-from .nodes import Node, all_of, called_name, dotted, header_nodes, nodes_in, pairs_of
+from .nodes import (
+    Node,
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    enclosed,
+    header_nodes,
+    nodes_in,
+    pairs_of,
+)
 
 CstStatement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
 
@@ -156,6 +166,16 @@ class ParsedSource:
 
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
+
+    def operand(self, node: cst.BaseExpression) -> str:
+        """The code of an expression, in parentheses where an operator beside it would split it."""
+        return self.code(enclosed(node))
+
+    def argument_code(self, call: cst.Call, position: int, *keywords: str) -> str:
+        """The :meth:`operand` that a call is given at a position or by one of these keywords; empty
+        if it is given none."""
+        given = argument(call, position, *keywords)
+        return self.operand(given.value) if given is not None else ""
 
     def bound_to(self, name: str | cst.Name) -> cst.BaseExpression | None:
         """The value of the assignment that a name has here, also of ``a, b = c, d``.

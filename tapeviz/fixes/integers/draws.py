@@ -9,8 +9,8 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, dotted, sole
-from ..plan import Plan, bare, enclosed
+from ..nodes import all_of, argument, bare, bound_names, called_name, dotted, enclosed, sole
+from ..plan import Plan
 from ..smooth.argmax import are_probabilities
 from ..source import CstStatement, ParsedSource
 from ..values.leaving import said_in_tensorflow
@@ -176,7 +176,7 @@ def _drawn_elements(case: FixCase, plan: Plan, call: cst.Call) -> _Elements | No
     weights = bare(_in_tensorflow(case, _of_copies(shares.value)))
     p = source.code(weights)
     if is_of_python and not _is_softmax(source, weights):  # its weights may have any sum
-        p = f"{source.code(enclosed(weights))} / {tf}.reduce_sum({p})"
+        p = f"{source.operand(weights)} / {tf}.reduce_sum({p})"
     log_ps = _log_p_of_positions(source, call, p, name)
     return _Elements(first, name, draw, picked, f"{tf}.reduce_sum({log_ps})") if log_ps else None
 
@@ -245,7 +245,7 @@ def _keep_chosen(
         return
     axis_code = source.code(axis.value) if axis is not None else "0"
     along = f", axis={axis_code}"
-    code = source.code(enclosed(_in_tensorflow(case, scores.value)))
+    code = source.operand(_in_tensorflow(case, scores.value))
     if axis is None and source.code(call.func).startswith(f"{source.np}."):
         code = f"{tf}.reshape({code}, [-1])"
     if at_end == "0":

@@ -15,11 +15,12 @@ from ..nodes import (
     bound_names,
     called_name,
     dotted,
+    enclosed,
     header_nodes,
     nodes_in,
     read_names,
 )
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from ..values.estimates import straight_through
 from ..values.stopping import inner

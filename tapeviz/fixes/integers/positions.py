@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..regions import region_after
 from ..renaming import rename_reads
 from ..rewrites import CallRewrite
@@ -57,7 +57,7 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
         given = argument(order, 0, "values")
         if given is None or not any(source.covers(order, line) for line in case.lines()):
             continue
-        tf, x = source.tf, source.code(enclosed(given.value))
+        tf, x = source.tf, source.operand(given.value)
         direction = argument(order, 2, "direction")
         is_falling = direction is not None and "DESC" in source.code(direction.value)
         mine, others = f"{x}[..., {tf}.newaxis]", f"{x}[..., {tf}.newaxis, :]"
@@ -164,11 +164,10 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
 
 def _probability(case: FixCase, call: cst.Call) -> str:
     """The probability that was given to the right answer."""
-    tf, code = case.source.tf, case.source.code
-    truth, given = argument(call, 0, "y_true"), argument(call, 1, "y_pred")
-    if truth is None or given is None:
+    tf = case.source.tf
+    y, p = (case.source.argument_code(call, *at) for at in ((0, "y_true"), (1, "y_pred")))
+    if not y or not p:
         return ""
-    y, p = code(enclosed(truth.value)), code(enclosed(given.value))
     if called_name(call) == "binary_accuracy":
         return f"{y} * {p} + (1.0 - {y}) * (1.0 - {p})"
     if called_name(call) == "categorical_accuracy":
@@ -240,7 +239,7 @@ def _equalities(
 def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:
     is_cast = isinstance(side, cst.Call) and dotted(side.func) == f"{source.tf}.cast"
     if is_cast or isinstance(side, (cst.List, cst.Float)):
-        return source.code(enclosed(side))
+        return source.operand(side)
     return f"{source.tf}.cast({source.code(side)}, {source.tf}.float32)"
 
 
@@ -257,5 +256,5 @@ def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
     while isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
         node = node.args[0].value
     if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:
-        return source.code(enclosed(node.args[0].value))
+        return source.operand(node.args[0].value)
     return soft_truth(source, node)

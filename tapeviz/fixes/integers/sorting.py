@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, name_reads, separated, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..smooth.indices import input_shape, ranks_gathered
 from ..values.leaving import said_in_tensorflow
 
@@ -47,7 +47,7 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
         args = [arg.with_changes(value=scores) if arg is given else arg for arg in kept]
         sort = Plan(source)
         sort.replace(order, cst.Call(cst.parse_expression(f"{tf}.sort"), separated(args)))
-        others = source.code(enclosed(scores))
+        others = source.operand(scores)
         far = f"{tf}.abs({ordered}[:, {tf}.newaxis] - {others})"
         if len(input_shape(case)) != 1:
             others += f"[..., {tf}.newaxis, :]"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, nodes_in, pairs_of
-from ..plan import Plan, enclosed
+from ..nodes import all_of, argument, called_name, dotted, enclosed, nodes_in, pairs_of
+from ..plan import Plan
 from ..smooth.argmax import are_probabilities
 from ..smooth.indices import embeddings_of, input_shape
 
@@ -47,7 +47,7 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         soft = name = plan.fresh_name("soft")
         scores = source.code(given.value)
         if called_name(call) == "argmin":
-            scores = f"-{source.code(enclosed(given.value))}"
+            scores = f"-{source.operand(given.value)}"
         is_soft = called_name(call) != "argmin" and are_probabilities(case, call)
         probabilities = scores if is_soft else f"{tf}.nn.softmax({scores})"
         begun = plan.statement_begun_by(call)

@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.call_facts import maker_past
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, nodes_in
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from .indices import embeddings_of, input_shape, rank_of
 
@@ -37,7 +37,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     largest = _largest(source, call) if called_name(call) == "top_k" else call
     if largest is None:
         return False
-    tf, scores = source.tf, source.code(enclosed(given.value))
+    tf, scores = source.tf, source.operand(given.value)
     sign = "-" if called_name(call) == "argmin" else ""
     has_axis = not is_draw and largest is call
     axis = argument(call, 1, "axis", "dimension") if has_axis else None
@@ -78,7 +78,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         if table := embeddings_of(source, user):
             plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
         elif called_name(user) == "gather" and weights is not None:
-            values = source.code(enclosed(weights.value))
+            values = source.operand(weights.value)
             mixed = f"{tf}.tensordot({soft}, {values}, 1)"
             if argument(user, 9, "axis", "batch_dims") is not None:
                 share, over = soft, along or (", axis=-1" if len(shape) > 1 else "")
@@ -91,7 +91,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     if plan.changes:
         return True
     for picked in source.picked_by(made):
-        values = source.code(enclosed(picked.value))
+        values = source.operand(picked.value)
         is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
         average = f"{tf}.tensordot({soft}, {values}, 1)"
         if not is_of_rows:
@@ -199,9 +199,7 @@ def _average_by_chosen(plan: Plan, chosen: cst.BaseExpression) -> bool:
         if called_name(call) in ("argmax", "argmin") and scores is not None:
             sign = "-" if called_name(call) == "argmin" else ""
             along = f", axis={source.code(axis.value)}" if axis is not None else ""
-            plan.replace(
-                call, f"{tf}.nn.softmax({sign}{source.code(enclosed(scores.value))}{along})"
-            )
+            plan.replace(call, f"{tf}.nn.softmax({sign}{source.operand(scores.value)}{along})")
     return _average_by(plan, chosen) > 0
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, is_zero
-from ..plan import Plan, enclosed
+from ..nodes import all_of, called_name, enclosed, is_zero
+from ..plan import Plan
 from ..source import ParsedSource
 
 _SWAPPED = {"minimum": "maximum", "maximum": "minimum"}
@@ -32,7 +32,7 @@ def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
         if statement is None:
             continue
         plan.before(statement, f"{hull} = {source.code(_visited(inter, _Exchanged()))}")
-        union = source.code(enclosed(of))
+        union = source.operand(of)
         plan.replace(divided, f"({source.code(divided)} - ({hull} - {union}) / {hull})")
         title = "Estimate: let the box around both count, as GIoU does"
         yield Edit(title, plan.text(), is_estimate=True)

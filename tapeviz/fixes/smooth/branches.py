@@ -9,8 +9,8 @@ import libcst as cst
 from ...analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.connections.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
-from ..plan import Plan, bare, enclosed
+from ..nodes import all_of, argument, bare, bound_names, called_name, enclosed, read_names, sole
+from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .comparisons import soft_truth
 from .counts import uncast
@@ -194,7 +194,7 @@ def _outcomes(
         value = getattr(only, "value", None)
         if not isinstance(value, cst.BaseExpression) or set(found) & read_names(value):
             return {}
-        code = source.code(enclosed(value))
+        code = source.operand(value)
         if isinstance(only, cst.Return):
             found[_RETURN] = code
         elif isinstance(only, cst.AugAssign) and isinstance(only.target, cst.Name):
@@ -227,14 +227,14 @@ def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
     for choice in all_of(statement, cst.IfExp):
         weight = soft_truth(source, choice.test)
         if weight:
-            values = (source.code(enclosed(value)) for value in (choice.body, choice.orelse))
+            values = (source.operand(value) for value in (choice.body, choice.orelse))
             plan.replace(choice, f"({_weighed(weight, *values)})")
     for call in all_of(statement, cst.Call):
         test, *given = (argument(call, place, name) for place, name in enumerate(_OF_COND))
         results = [each.value.body for each in given if each and isinstance(each.value, cst.Lambda)]
         weight = soft_truth(source, test.value) if test is not None else ""
         if called_name(call) == "cond" and weight and len(results) == 2:
-            values = (source.code(enclosed(result)) for result in results)
+            values = (source.operand(result) for result in results)
             plan.replace(call, f"({_weighed(weight, *values)})")
     if plan.changes:
         yield Edit(_TITLE, plan.text(), is_estimate=True)

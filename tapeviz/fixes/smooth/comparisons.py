@@ -9,8 +9,8 @@ import libcst as cst
 from ...analysis.call_facts import maker_past
 from ...trace.op_kinds import ops_with
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, header_nodes, is_zero
-from ..plan import Plan, bare, enclosed
+from ..nodes import all_of, argument, bare, called_name, enclosed, header_nodes, is_zero
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
 from .counts import further_args, uncast
@@ -58,7 +58,7 @@ def soft_truth(
     if number is not None:
         return f"{source.tf}.sigmoid({number(enclosed(larger))} - {number(enclosed(smaller))})"
     larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
-    difference = f"{source.code(enclosed(larger))} - {source.code(enclosed(smaller))}"
+    difference = f"{source.operand(larger)} - {source.operand(smaller)}"
     return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
 
 
@@ -120,10 +120,10 @@ def blend(case: FixCase) -> Iterator[Edit]:
         weight = soft_truth(source, condition.value) if condition is not None else ""
         if not weight or len(given) != (2 if is_where else 1):
             continue
-        p = source.code(enclosed(given[0]))
+        p = source.operand(given[0])
         text = f"{weight} * {p}"
         if is_where:
-            text += f" + (1.0 - {weight}) * {source.code(enclosed(given[1]))}"
+            text += f" + (1.0 - {weight}) * {source.operand(given[1])}"
         plan = Plan(source)
         plan.replace(call, text)
         title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
@@ -163,7 +163,7 @@ def take_probability(case: FixCase) -> Iterator[Edit]:
             place = _place_of_probability(case, node, is_rounded) if given else None
             if place is None:
                 continue
-            p = source.code(enclosed(given[place]))
+            p = source.operand(given[place])
             around = source.enclosing(node, cst.Call)
             is_cast = around is not None and called_name(around) == "cast"
             whole = around if is_cast and around and around.args[0].value is node else node
@@ -250,14 +250,14 @@ def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
     for picked in source.picked_by(mask):
         index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
         weight = soft if index is mask else code(index)
-        plan.replace(picked, f"{code(enclosed(picked.value))} * {weight}")
+        plan.replace(picked, f"{source.operand(picked.value)} * {weight}")
     for call in all_of(source.module, cst.Call):
         place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
         given = argument(call, place, "mask", "condition") if place is not None else None
         if given is None or not _is_mask(source, given.value, mask):
             continue
         weight = soft if given.value is mask else code(plan.changed(given.value))
-        others = [code(enclosed(arg.value)) for arg in call.args if arg is not given]
+        others = [source.operand(arg.value) for arg in call.args if arg is not given]
         if place == 1 and len(others) == 1:
             plan.replace(call, f"{others[0]} * {weight}")
         elif place == 0 and len(others) == 2:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
 from ..translation.numpy_words import LEAVING_METHODS, without_exit
@@ -23,26 +23,21 @@ def triangle(source: ParsedSource, distance: str) -> str:
     return f"{source.tf}.nn.relu(1.0 - {source.tf}.abs({distance}))"
 
 
-def _code(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:
-    given = argument(call, position, *keywords)
-    return source.code(enclosed(given.value)) if given is not None else ""
-
-
 def _ends(source: ParsedSource, given: cst.Arg | None) -> tuple[str, str]:
     """The code of both ends of a range."""
     if given is None:
         return "", ""
     if isinstance(given.value, (cst.List, cst.Tuple)) and len(given.value.elements) == 2:
-        low, high = (source.code(enclosed(element.value)) for element in given.value.elements)
+        low, high = (source.operand(element.value) for element in given.value.elements)
         return low, high
-    code = source.code(enclosed(given.value))
+    code = source.operand(given.value)
     return f"{code}[0]", f"{code}[1]"
 
 
 def _position(source: ParsedSource, call: cst.Call, x: str) -> tuple[str, str]:
     """The position of ``x`` among the bins, counted from 0, and the number of bins."""
     low, high = _ends(source, argument(call, 1, "value_range"))
-    bins = _code(source, call, 2, "nbins") or "100"
+    bins = source.argument_code(call, 2, "nbins") or "100"
     return (_among_bins(x, low, high, bins) if low else ""), bins
 
 
@@ -57,7 +52,7 @@ def _into_bins(source: ParsedSource, place: str, bins: str) -> str:
 
 def _histogram(case: FixCase, call: cst.Call) -> str:
     source = case.source
-    flat = f"{source.tf}.reshape({_code(source, call, 0, 'values')}, [-1, 1])"
+    flat = f"{source.tf}.reshape({source.argument_code(call, 0, 'values')}, [-1, 1])"
     place, bins = _position(source, call, flat)
     within = (
         f"{source.tf}.clip_by_value({place}, 0.0, {bins} - 1.0)"  # as the op counts those beyond
@@ -72,7 +67,7 @@ def _numpy_histogram(case: FixCase, call: cst.Call) -> str:
     weighed = any(arg.keyword and arg.keyword.value in ("weights", "density") for arg in call.args)
     if dotted(call.func) != f"{source.np}.histogram" or not x or weighed or len(call.args) > 3:
         return ""
-    bins = _code(source, call, 1, "bins") or "10"
+    bins = source.argument_code(call, 1, "bins") or "10"
     low, high = _ends(source, argument(call, 2, "range"))
     if not low:
         low, high = f"{tf}.reduce_min({x})", f"{tf}.reduce_max({x})"
@@ -89,12 +84,12 @@ def _tensor_behind(source: ParsedSource, given: cst.Arg | None) -> str:
         node = made
     if isinstance(node, cst.Call) and called_name(node) == "numpy":
         node = node.func.value if isinstance(node.func, cst.Attribute) else None
-    return source.code(enclosed(node)) if isinstance(node, cst.BaseExpression) else ""
+    return source.operand(node) if isinstance(node, cst.BaseExpression) else ""
 
 
 def _histogram_bins(case: FixCase, call: cst.Call) -> str:
     source = case.source
-    place, bins = _position(source, call, _code(source, call, 0, "values"))
+    place, bins = _position(source, call, source.argument_code(call, 0, "values"))
     return f"{source.tf}.clip_by_value({place}, -0.5, {bins} - 0.5)" if place else ""
 
 
@@ -102,7 +97,7 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
     """Remove the cast, too, where floats were cast to integers."""
     source = case.source
     given = argument(call, 0, "arr")
-    count = _code(source, call, 2, "minlength")
+    count = source.argument_code(call, 2, "minlength")
     floats = uncast(source, given.value) if given is not None else ""
     if not floats or not count:
         return ""
@@ -113,7 +108,7 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
 
 def _one_hot(case: FixCase, call: cst.Call) -> str:
     source = case.source
-    given, depth = argument(call, 0, "indices"), _code(source, call, 1, "depth")
+    given, depth = argument(call, 0, "indices"), source.argument_code(call, 1, "depth")
     floats = uncast(source, given.value) if given is not None else ""
     if not floats or not depth:
         return ""
@@ -135,7 +130,7 @@ def _passed(source: ParsedSource, x: cst.Arg | None, edges: cst.Arg | None) -> s
     if x is None or edges is None:
         return ""
     tf, code = source.tf, source.code
-    far = f"{tf}.expand_dims({code(x.value)}, -1) - {code(enclosed(edges.value))}"
+    far = f"{tf}.expand_dims({code(x.value)}, -1) - {source.operand(edges.value)}"
     return f"{tf}.reduce_sum({tf}.sigmoid({far}), axis=-1)"
 
 
@@ -143,8 +138,11 @@ def _in_top_k(case: FixCase, call: cst.Call) -> str:
     """Replace ``in_top_k`` by how far fewer than k scores exceed that of the target, each counted
     by a sigmoid."""
     source, tf = case.source, case.source.tf
-    target, scores = _code(source, call, 0, "targets"), _code(source, call, 1, "predictions")
-    k = _code(source, call, 2, "k")
+    target, scores = (
+        source.argument_code(call, 0, "targets"),
+        source.argument_code(call, 1, "predictions"),
+    )
+    k = source.argument_code(call, 2, "k")
     if not (target and scores and k):
         return ""
     own = f"{tf}.gather({scores}, {target}, batch_dims=1)[:, {tf}.newaxis]"
@@ -153,7 +151,7 @@ def _in_top_k(case: FixCase, call: cst.Call) -> str:
 
 def _absolute(case: FixCase, call: cst.Call) -> str:
     source = case.source
-    x = _code(source, call, 0, "input")
+    x = source.argument_code(call, 0, "input")
     given = argument(call, 0, "input")
     if given is None or isinstance(given.value, cst.Comparison):
         return ""
@@ -285,7 +283,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     is_whole = isinstance(inner, cst.Call) and called_name(inner) in _WHOLE
     if is_whole or isinstance(inner, cst.Comparison):
         return ""
-    return uncast(source, inner) or source.code(enclosed(inner))  # a second cast in the first
+    return uncast(source, inner) or source.operand(inner)  # a second cast in the first
 
 
 def _boundaries(source: ParsedSource, call: cst.Call) -> cst.Arg | None:
@@ -352,7 +350,7 @@ def _uncast_each(source: ParsedSource, each: cst.BaseComp, place: int) -> str:
         values = inner
     name = dotted(each.for_in.target)
     is_each = inside and inside == name
-    return f"{source.code(enclosed(values))}[{place}]" if is_each else ""
+    return f"{source.operand(values)}[{place}]" if is_each else ""
 
 
 def further_args(source: ParsedSource, call: cst.Call) -> str:

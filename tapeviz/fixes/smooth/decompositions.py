@@ -6,7 +6,6 @@ import libcst as cst
 
 from ..model import FixCase
 from ..nodes import argument
-from ..plan import enclosed
 from ..rewrites import CallRewrite
 
 
@@ -17,7 +16,7 @@ def _with_diagonal(case: FixCase, call: cst.Call, diagonal: str) -> str:
     given = argument(call, 0, "matrix", "input", "tensor")
     if given is None:
         return ""
-    k = source.code(enclosed(given.value))
+    k = source.operand(given.value)
     added = diagonal.format(tf=tf, size=f"{tf}.shape({k})[-1]", dtype=f"{k}.dtype")
     rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given)
     return f"{source.code(call.func)}({k} + {added}{rest})"

@@ -6,7 +6,6 @@ import libcst as cst
 
 from ..model import FixCase
 from ..nodes import argument, called_name
-from ..plan import enclosed
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
 from .comparisons import soft_truth
@@ -35,7 +34,7 @@ def _segments(case: FixCase, call: cst.Call) -> str:
         if scores is None or axis is None or source.code(axis.value) not in ("1", "-1"):
             return ""
         sign = "-" if called_name(made) == "argmin" else ""
-        weights = f"{tf}.nn.softmax({sign}{source.code(enclosed(scores.value))}, axis=-1)"
+        weights = f"{tf}.nn.softmax({sign}{source.operand(scores.value)}, axis=-1)"
     else:
         return ""
     added = f"{tf}.tensordot({weights}, {source.code(rows.value)}, [[0], [0]])"

@@ -10,7 +10,7 @@ import libcst as cst
 from ...trace.ids import VariableId
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, nodes_in
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
 from .counts import searches_edges, uncast
@@ -36,7 +36,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         table = embeddings_of(source, call)
         if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
-            x, i = uncast(source, ids.value), source.code(enclosed(ids.value))
+            x, i = uncast(source, ids.value), source.operand(ids.value)
             is_at_cut = is_at_cause(case, ids)
             if not x and name != "embedding_lookup" and case.cause.op == "Cast":
                 x, i = i, f"{source.tf}.cast({source.code(ids.value)}, {source.tf}.int32)"
@@ -57,7 +57,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         axis = source.code(along.value) if along is not None else "0"
         is_row = axis.isdigit() and argument(call, 4, "batch_dims") is None
         if x and is_row and is_at_cause(case, indices):
-            p, i = (source.code(enclosed(given.value)) for given in (params, indices))
+            p, i = (source.operand(given.value) for given in (params, indices))
             plan.replace(call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
@@ -65,7 +65,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         x = uncast(source, part_of.value)
         if x and is_at_cause(case, part_of):
-            p, i = source.code(node.value), source.code(enclosed(part_of.value))
+            p, i = source.code(node.value), source.operand(part_of.value)
             if searches_edges(source, part_of.value):  # of arrays
                 gather, most = f"{source.tf}.gather({p}, ", f"len({p}) - 1"
                 step = f"{gather}{source.tf}.minimum({i} + 1, {most})) - {gather}{i})"
@@ -82,7 +82,7 @@ def _between_elements(source: ParsedSource, read: cst.Call, x: str) -> str:
     """The line between two elements of a ``tf.TensorArray``, at ``x``."""
     tf, given = source.tf, read.args[0].value
     i, array = (
-        source.code(enclosed(given)),
+        source.operand(given),
         source.code(cst.ensure_type(read.func, cst.Attribute).value),
     )
     following = f"{array}.read({tf}.minimum({i} + 1, {array}.size() - 1))"
@@ -119,8 +119,8 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
         sought = argument(found, 1, "values", "v")
         if edges is None or sought is None:
             continue
-        plan, e, indices = Plan(source), code(enclosed(edges.value)), set()
-        x = code(enclosed(without_exit(sought.value)))
+        plan, e, indices = Plan(source), source.operand(edges.value), set()
+        x = source.operand(without_exit(sought.value))
         low, part = plan.fresh_name("low"), plan.fresh_name("part")
         for call in all_of(source.module, cst.Call):
             values, place = argument(call, 0, "params"), argument(call, 1, "indices")
@@ -129,7 +129,7 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
             if not source.leads_to(place.value, found) or code(values.value) == code(edges.value):
                 continue
             indices.add(code(place.value))
-            v = code(enclosed(values.value))
+            v = source.operand(values.value)
             rise = f"{tf}.gather({v}, {low} + 1) - {tf}.gather({v}, {low})"
             plan.replace(call, f"{tf}.gather({v}, {low}) + {part} * ({rise})")
         statement = plan.statement_begun_by(found)
@@ -243,7 +243,7 @@ def ranks_gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
 def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -> str:
     """Multilinear interpolation, where an index has a number for each axis of the params."""
     source, tf = case.source, case.source.tf
-    p, i = (source.code(enclosed(given.value)) for given in (params, indices))
+    p, i = (source.operand(given.value) for given in (params, indices))
     rank = rank_of(case, p)
     if not 1 <= rank <= MOST_AXES:
         return ""

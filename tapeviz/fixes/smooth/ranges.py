@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 
 
 def count_up(case: FixCase) -> Iterator[Edit]:
@@ -24,11 +24,11 @@ def count_up(case: FixCase) -> Iterator[Edit]:
     has_slope = False
     for call, start, end, step in _ranges(case):
         turns = f"{tf}.cast({tf}.range({tf}.size({code(call)})), {tf}.float32)"
-        first = f"{code(enclosed(start))} + " if start is not None else ""
-        scaled = f"{code(enclosed(step))} * {turns}" if step is not None else turns
-        length = code(enclosed(end))
+        first = f"{case.source.operand(start)} + " if start is not None else ""
+        scaled = f"{case.source.operand(step)} * {turns}" if step is not None else turns
+        length = case.source.operand(end)
         if start is not None:
-            length = f"({code(end)} - {code(enclosed(start))})"
+            length = f"({code(end)} - {case.source.operand(start)})"
         _put(exact, call, f"{first}{scaled}")
         _put(stretched, call, f"{first}{scaled} * ({length} / {tf}.stop_gradient({length}))")
         has_slope |= start is not None or step is not None

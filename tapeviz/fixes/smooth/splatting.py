@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from .counts import uncast
 from .indices import MOST_AXES, is_at_cause, sides_of
@@ -38,10 +38,10 @@ def splat(case: FixCase) -> Iterator[Edit]:
         cell = f"{tf}.clip_by_value({tf}.cast({tf}.floor({x}), {tf}.int32) + side, 0, "
         cell += f"{tf}.constant({shape})[:{axes}] - 1)" if place == 0 else f"{shape}[:{axes}] - 1)"
         away = f"{x} - {tf}.floor({x}) - {tf}.cast(side, {tf}.float32)"
-        part = f"{code(enclosed(updates.value))} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
+        part = f"{source.operand(updates.value)} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
         text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
         if place == 1:
-            text = f"{code(enclosed(whole.value))} + {text}"
+            text = f"{source.operand(whole.value)} + {text}"
         if name != "SparseTensor" or call is not written:
             plan.replace(written, text)
     if plan.changes:

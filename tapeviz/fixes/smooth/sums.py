@@ -9,8 +9,8 @@ import libcst as cst
 from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes
-from ..plan import Plan, bare, enclosed
+from ..nodes import all_of, argument, bare, called_name, dotted, header_nodes
+from ..plan import Plan
 from ..source import ParsedSource
 from .zeros import made_by
 
@@ -114,7 +114,7 @@ def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:
             given = argument(call, 0, "input_tensor")
             if given is None:
                 continue
-            x, operand = source.code(given.value), source.code(enclosed(given.value))
+            x, operand = source.code(given.value), source.operand(given.value)
             plan = Plan(source)
             plan.replace(given.value, form.format(tf=source.tf, x=x, operand=operand))
             yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
@@ -228,7 +228,7 @@ def leave_layer_out(case: FixCase) -> Iterator[Edit]:
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
             if "Normalization" in made_by(source, call.func) and call.args:
                 plan = Plan(source)
-                plan.replace(call, source.code(enclosed(call.args[0].value)))
+                plan.replace(call, source.operand(call.args[0].value))
                 name = source.code(call.func)
                 title = f"Leave {name} out, which gives 0 for whatever it gets"
                 yield Edit(title, plan.text(), is_estimate=True)

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 from .indices import rank_of
 from .widths import counted_in, put_sum
 
@@ -29,7 +29,7 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
     ``tf.image.non_max_suppression`` keeps: by a sigmoid of how far the overlap passes the threshold
     (as soft-NMS weighs scores: Bodla et al. 2017). The number of what is kept → the sum of these
     weights."""
-    source, code = case.source, case.source.code
+    source = case.source
     for chosen in case.calls("non_max_suppression"):
         boxes, scores = argument(chosen, 0, "boxes"), argument(chosen, 1, "scores")
         plan, most = Plan(source), argument(chosen, 3, "iou_threshold")
@@ -48,9 +48,9 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
             lines = (
                 line.format(
                     tf=source.tf,
-                    boxes=code(enclosed(boxes.value)),
-                    scores=code(enclosed(scores.value)),
-                    most=code(enclosed(most.value)) if most is not None else "0.5",
+                    boxes=source.operand(boxes.value),
+                    scores=source.operand(scores.value),
+                    most=source.operand(most.value) if most is not None else "0.5",
                     kept=kept,
                     **names,
                 )
@@ -66,7 +66,7 @@ def _weighed(case: FixCase, gather: cst.Call, kept: str) -> cst.BaseExpression:
     source = case.source
     params = argument(gather, 0, "params")
     assert params is not None
-    values = source.code(enclosed(params.value))
+    values = source.operand(params.value)
     rank = rank_of(case, values)
     weights = f"{kept}[:, {', '.join(['None'] * (rank - 1))}]" if rank > 1 else kept
     return cst.parse_expression(f"{values} * {weights}")

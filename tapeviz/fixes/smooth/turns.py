@@ -18,7 +18,7 @@ from ..nodes import (
     read_names,
     sole,
 )
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from .branches import deciding_line
 from .counts import uncast, up_to_one
@@ -98,7 +98,7 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
     n = uncast(source, count.value) if count is not None else ""
     if count is not None and not n and is_tensor:  # tf.range takes floats, too
-        n = source.code(enclosed(count.value))
+        n = source.operand(count.value)
     if count is None or not n:
         return ""
     turn = plan.fresh_name("turn")
@@ -125,7 +125,7 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
         return False
     read = _read_later(source, loop)
     used = [name for name in names if name in read]
-    level = source.code(enclosed(bound.level))
+    level = source.operand(bound.level)
     stem = level if level in names else "level"
     old = plan.fresh_name(f"{stem}_before")
     olds = {name: plan.fresh_name(f"{name}_before") for name in used if name != level}
@@ -175,12 +175,12 @@ def _bound(source: ParsedSource, test: cst.BaseExpression) -> _Bound | None:
     """The two sides of ``t < end`` and of ``tf.less(t, end)``; None for another test."""
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
         order = test.comparisons[0]
-        end, is_least = source.code(enclosed(order.comparator)), isinstance(order.operator, _ABOVE)
+        end, is_least = source.operand(order.comparator), isinstance(order.operator, _ABOVE)
         return _Bound(test.left, end, is_least) if isinstance(order.operator, _ORDERS) else None
     if isinstance(test, cst.Call) and called_name(test) in _ORDER_CALLS:
         level, compared = argument(test, 0, "x"), argument(test, 1, "y")
         if level is not None and compared is not None:
-            end, is_least = source.code(enclosed(compared.value)), "greater" in called_name(test)
+            end, is_least = source.operand(compared.value), "greater" in called_name(test)
             return _Bound(level.value, end, is_least)
     return None
 
@@ -271,7 +271,7 @@ def _count_part(plan: Plan, body: _Function, place: int, bound: _Bound) -> list[
     olds = {
         name: plan.fresh_name(f"{name}_before") if name in made else name for name in body.params
     }
-    codes = [source.code(enclosed(result)) for result in results]
+    codes = [source.operand(result) for result in results]
     old, level, end = olds[body.params[place]], codes[place], bound.end
     beyond, step = f"{level} - {end}", f"({level} - {old})"
     if bound.is_least:

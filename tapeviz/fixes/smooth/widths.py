@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
 from .counts import uncast, up_to_one
@@ -141,10 +141,10 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
             made.append(source.bound_to(condition) or condition)
         if not soft or not any(source.covers(m, line) for m in made for line in case.lines()):
             continue
-        text = f"{source.code(enclosed(other.value))} * {soft}"
+        text = f"{source.operand(other.value)} * {soft}"
         if called_name(call) == "SparseTensor" and indices is not None:
             soft = f"{source.tf}.gather_nd({soft}, {source.code(indices.value)})"
-            plan.replace(other.value, f"{source.code(enclosed(other.value))} * {soft}")
+            plan.replace(other.value, f"{source.operand(other.value)} * {soft}")
             continue
         if place == 0:
             if not isinstance(other.value, cst.Call) or called_name(other.value) != "ones":
@@ -189,7 +189,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         width = _width(case, ends[0]) if len(ends) == 1 else ""
         if not width:
             continue
-        x = code(enclosed(node.value))
+        x = source.operand(node.value)
         places = f"{tf}.cast({tf}.range({tf}.shape({x})[0]), {tf}.float32)"
         weights = up_to_one(tf, f"{width} - {places}")
         rank = rank_of(case, x)
@@ -206,7 +206,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             continue
         width = _width(case, lengths.value)
         if not width and any(source.covers(call, line) for line in case.lines()):
-            width = code(enclosed(lengths.value))  # it compares numbers that are not whole, too
+            width = source.operand(lengths.value)  # it compares numbers that are not whole, too
         if width:
             places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
             weights = up_to_one(tf, f"{tf}.expand_dims({width}, -1) - {places}")
@@ -237,12 +237,12 @@ def weigh_by_window(case: FixCase) -> Iterator[Edit]:
     for node in all_of(source.module, cst.Subscript):
         if isinstance(source.parent(node), (cst.AssignTarget, cst.Del)):
             continue
-        window, count = window_of(case, code(enclosed(node.value)), node.slice)
+        window, count = window_of(case, source.operand(node.value), node.slice)
         if not count or len(node.slice) < 2:
             continue
         rank = max(rank_of(case, code(node.value)), len(node.slice))
         news = f"[{', '.join(['...', *[f'{tf}.newaxis'] * (rank - len(node.slice))])}]"
-        weighed = f"{code(enclosed(node.value))} * ({window}){news if '.newaxis' in news else ''}"
+        weighed = f"{source.operand(node.value)} * ({window}){news if '.newaxis' in news else ''}"
         plan.replace(node, weighed)
         _divide_by(plan, node, f"{tf}.reduce_sum({window})")
     if plan.changes:

@@ -10,8 +10,8 @@ import libcst as cst
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, header_nodes, is_zero, separated
-from ..plan import Plan, bare, enclosed
+from ..nodes import argument, bare, called_name, dotted, header_nodes, is_zero, separated
+from ..plan import Plan
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
 
@@ -32,7 +32,7 @@ def _soft_extreme(case: FixCase, call: cst.Call) -> str:
         return ""
     zero = next((node for node in given if is_zero(node)), None)
     a, b = given if zero is None else sorted(given, key=lambda operand: operand is zero)
-    x, y = source.code(enclosed(a)), source.code(enclosed(b))
+    x, y = source.operand(a), source.operand(b)
     if called_name(call).startswith("max"):
         plain = f"{tf}.nn.softplus({source.code(a)})"
         return plain if zero is not None else f"{y} + {tf}.nn.softplus({x} - {y})"
@@ -53,7 +53,7 @@ def smooth_hinge(case: FixCase) -> Iterator[Edit]:
     for line in case.lines():
         statement = source.statement(line)
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
+            given = [source.operand(arg.value) for arg in call.args if arg.keyword is None]
             form = _HINGES.get(made_by(source, call.func))
             if form is not None and len(given) == 2:
                 plan = Plan(source)
@@ -103,7 +103,7 @@ def _at_temperature(case: FixCase, call: cst.Call) -> str:
     rest = "".join(
         f", {case.source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given
     )
-    return f"{case.source.code(call.func)}({case.source.code(enclosed(given.value))} / 100.0{rest})"
+    return f"{case.source.code(call.func)}({case.source.operand(given.value)} / 100.0{rest})"
 
 
 GENTLER_SOFTMAX = CallRewrite(

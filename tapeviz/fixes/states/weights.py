@@ -11,8 +11,8 @@ import libcst as cst
 from ...text.called_names import VARIABLE_LISTS
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, sole
-from ..plan import Plan, enclosed
+from ..nodes import all_of, argument, called_name, dotted, enclosed, header_nodes, nodes_in, sole
+from ..plan import Plan
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
 from ..source import CstStatement, ParsedSource
@@ -91,9 +91,7 @@ def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:
         layer = name or plan.fresh_name("layer")
         if not name:
             plan.before(statement, f"{layer} = {source.code(made)}")
-        plan.before(
-            statement, f"{layer}.build({source.code(enclosed(calls[0].args[0].value))}.shape)"
-        )
+        plan.before(statement, f"{layer}.build({source.operand(calls[0].args[0].value)}.shape)")
         chosen = "".join(f"{z} if v is {layer}.{weight} else " for weight, z in weights)
         given = f"[{chosen}v for v in {layer}.trainable_variables]"
         for call in calls:
@@ -150,13 +148,13 @@ def _rate_of(source: ParsedSource, step: CstStatement, optimizer: cst.BaseExpres
     """The learning rate: the tensor that was assigned to the optimizer's before the step, or whose
     number the optimizer was made with, if one was."""
     if assigned := _assigned_rate(source, step, f"{source.code(optimizer)}.learning_rate"):
-        return source.code(enclosed(assigned))
+        return source.operand(assigned)
     made = source.bound_to(optimizer) if isinstance(optimizer, cst.Name) else optimizer
     given = argument(made, 0, "learning_rate", "lr") if isinstance(made, cst.Call) else None
     tensor = without_exit(given.value) if given is not None else None
     if given is None or tensor is None or tensor is given.value:
         return f"{source.code(optimizer)}.learning_rate"
-    return source.code(enclosed(tensor))
+    return source.operand(tensor)
 
 
 def _assigned_rate(

@@ -9,8 +9,7 @@ import libcst as cst
 
 from ...trace.ids import VariableId
 from ...trace.model import Trace
-from ..nodes import all_of, argument, called_name, dotted
-from ..plan import as_term
+from ..nodes import all_of, argument, as_term, called_name, dotted
 from ..renaming import WRITING_METHODS
 from ..source import CstStatement, ParsedSource
 from .slices import axes_of, stepped, updated

@@ -14,7 +14,7 @@ from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, called_name, nodes_in, read_names, sole
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement
 
@@ -181,7 +181,7 @@ def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
         small = sole(statement)
         if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given.value):
             plan = Plan(source)
-            plan.replace(small.value, f"{source.code(enclosed(small.value))} + {name}")
+            plan.replace(small.value, f"{source.operand(small.value)} + {name}")
             title = f"Add {name} to {given.value.value}: nothing uses {name}"
             yield Edit(title, plan.text(), has_other_value=True)
 
@@ -260,9 +260,9 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
 def _values_of(case: FixCase, sources: cst.BaseExpression) -> str:
     code = case.source.code
     if isinstance(sources, (cst.List, cst.Tuple)):
-        return f"[{', '.join(f'{code(enclosed(e.value))}.value' for e in sources.elements)}]"
+        return f"[{', '.join(f'{case.source.operand(e.value)}.value' for e in sources.elements)}]"
     if len(case.call.sources) == 1 and case.call.sources[0].text == code(sources):
-        return f"{code(enclosed(sources))}.value"
+        return f"{case.source.operand(sources)}.value"
     return f"[v.value for v in {code(sources)}]"
 
 

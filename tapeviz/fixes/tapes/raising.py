@@ -10,8 +10,8 @@ import libcst as cst
 from ...trace.model import Trace
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in
-from ..plan import Plan, bare, enclosed
+from ..nodes import all_of, argument, bare, called_name, dotted, header_nodes, nodes_in
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.translating import Translated
 
@@ -276,7 +276,7 @@ def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     plan = Plan(source)
     for call in all_of(source.module, cst.Call) if name else ():
         if dotted(call.func).endswith(f".{name}") and len(call.args) == 2:
-            given = [source.code(enclosed(arg.value)) for arg in call.args]
+            given = [source.operand(arg.value) for arg in call.args]
             plan.replace(call, code.format(*given, tf=source.tf))
     if plan.changes:
         yield Edit(f"Compute {name} by operations that have a gradient", plan.text())

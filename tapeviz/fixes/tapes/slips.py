@@ -15,8 +15,8 @@ from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
-from ..nodes import all_of, argument, called_name, dotted, sole
-from ..plan import Plan, enclosed
+from ..nodes import all_of, argument, called_name, dotted, enclosed, sole
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
 

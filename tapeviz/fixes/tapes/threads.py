@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 
 _IN_EXECUTOR = ("run_in_executor", "to_thread")
@@ -32,7 +32,7 @@ def call_without_threads(case: FixCase) -> Iterator[Edit]:
         if name in _IN_EXECUTOR:
             called, *rest = call.args[1:] if name == "run_in_executor" else call.args
             inside = ", ".join(source.code(arg).rstrip(", ") for arg in rest)
-            given = f"{source.code(enclosed(called.value))}({inside})"
+            given = f"{source.operand(called.value)}({inside})"
             plan.replace(call, f"{_asyncio(source)}.sleep(0, {given})")
             continue
         given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args[1:])

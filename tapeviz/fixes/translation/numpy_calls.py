@@ -7,18 +7,12 @@ from collections.abc import Callable
 import libcst as cst
 
 from ..nodes import argument, dotted
-from ..plan import enclosed
 from ..source import ParsedSource
-
-
-def _given(source: ParsedSource, call: cst.Call, position: int, *keywords: str) -> str:
-    given = argument(call, position, *keywords)
-    return source.code(enclosed(given.value)) if given is not None else ""
 
 
 def _log(source: ParsedSource, call: cst.Call) -> str:
     """``math.log(x, base)``; empty without a base."""
-    x, base = _given(source, call, 0), _given(source, call, 1)
+    x, base = source.argument_code(call, 0), source.argument_code(call, 1)
     base = f"{base}.0" if base.isdigit() else base
     return f"({source.tf}.math.log({x}) / {source.tf}.math.log({base}))" if base else ""
 
@@ -26,7 +20,7 @@ def _log(source: ParsedSource, call: cst.Call) -> str:
 def _convolved(source: ParsedSource, call: cst.Call) -> str:
     """TensorFlow's convolution does not flip the kernel, and pads by hand."""
     tf = source.tf
-    a, v, mode = (_given(source, call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
+    a, v, mode = (source.argument_code(call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
     n = f"{tf}.size({v})"
     pads = {"full": f"[{n} - 1, {n} - 1]", "same": f"[{n} // 2, ({n} - 1) // 2]", "valid": "[0, 0]"}
     around = f"[[0, 0], {pads.get(mode.strip(chr(34) + chr(39)), pads['full'])}, [0, 0]]"
@@ -37,7 +31,7 @@ def _convolved(source: ParsedSource, call: cst.Call) -> str:
 
 def _correlated(source: ParsedSource, call: cst.Call) -> str:
     """The convolution with the reversed second row; by default only where the rows overlap."""
-    a, v, mode = (_given(source, call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
+    a, v, mode = (source.argument_code(call, *at) for at in ((0, "a"), (1, "v"), (2, "mode")))
     turned = f"np.convolve({a}, {source.tf}.reverse({v}, [0]), {mode or repr('valid')})"
     convolved = cst.parse_expression(turned)
     assert isinstance(convolved, cst.Call)
@@ -69,7 +63,7 @@ def _correlation(source: ParsedSource, call: cst.Call) -> str:
 
 def _differences(source: ParsedSource, call: cst.Call) -> str:
     """Half the difference of the neighbours of each element of a row; the whole one at the ends."""
-    plain = [source.code(enclosed(arg.value)) for arg in call.args]
+    plain = [source.operand(arg.value) for arg in call.args]
     if len(plain) > 2 or any(arg.keyword is not None for arg in call.args):
         return ""
     inner, ends = "(y[2:] - y[:-2]) / 2.0", ("y[1:2] - y[:1]", "y[-1:] - y[-2:-1]")
@@ -79,7 +73,7 @@ def _differences(source: ParsedSource, call: cst.Call) -> str:
 
 def _fitted(source: ParsedSource, call: cst.Call) -> str:
     """``np.polyfit``: the coefficients of least squares, that of the highest power first."""
-    tf, (x, y, degree) = source.tf, (_given(source, call, *at) for at in _POINTS)
+    tf, (x, y, degree) = source.tf, (source.argument_code(call, *at) for at in _POINTS)
     powers = f"{tf}.experimental.numpy.vander({x}, {degree} + 1)"
     column = f"{tf}.expand_dims({y}, 1)"
     return f"{tf}.linalg.lstsq({tf}.cast({powers}, {y}.dtype), {column})[:, 0]"
@@ -91,7 +85,7 @@ _POINTS = ((0, "x"), (1, "y"), (2, "deg"))
 def _interpolated(source: ParsedSource, call: cst.Call) -> str:
     """The height of the first point and, of each piece, the slope times the part of it passed."""
     tf = source.tf
-    x, *points = (_given(source, call, *at) for at in ((0, "x"), (1, "xp"), (2, "fp")))
+    x, *points = (source.argument_code(call, *at) for at in ((0, "x"), (1, "xp"), (2, "fp")))
     part = f"{tf}.expand_dims(x, -1) - xp[:-1]"
     # With clip_by_value the slopes of both pieces would count where x is a point itself.
     passed = f"{tf}.maximum({tf}.minimum(xp[1:] - xp[:-1], {part}), 0.0)"
@@ -111,14 +105,14 @@ def interpolated_by(source: ParsedSource, call: cst.Call) -> Callable[[cst.Call]
 
 def solved_vector(source: ParsedSource, call: cst.Call) -> str:
     """``np.linalg.solve(a, b)`` of a vector, which TensorFlow asks to be a column."""
-    tf, a, b = source.tf, _given(source, call, 0, "a"), _given(source, call, 1, "b")
+    tf, a, b = source.tf, source.argument_code(call, 0, "a"), source.argument_code(call, 1, "b")
     return f"{tf}.linalg.solve({a}, {b}[:, {tf}.newaxis])[:, 0]"
 
 
 def _padded(source: ParsedSource, call: cst.Call) -> str:
     """``np.pad(x, n, mode)``: TensorFlow wants a pair for each axis, and knows three modes; empty
     for the others, and where the pairs are written out."""
-    x, width, mode, value = (_given(source, call, *at) for at in _PADDING)
+    x, width, mode, value = (source.argument_code(call, *at) for at in _PADDING)
     given = argument(call, 1, "pad_width")
     pair = given.value.elements if given and isinstance(given.value, (cst.List, cst.Tuple)) else ()
     if any(isinstance(end.value, (cst.List, cst.Tuple)) for end in pair) or len(pair) == 1:
@@ -139,14 +133,14 @@ _PADDING = ((0, "array"), (1, "pad_width"), (2, "mode"), (9, "constant_values"))
 
 
 def _area(source: ParsedSource, call: cst.Call) -> str:
-    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
+    y, x, width = (source.argument_code(call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
     width = f" * ({x}[1:] - {x}[:-1])" if x else f" * {width}" if width else ""
     return f"{source.tf}.reduce_sum(({y}[1:] + {y}[:-1]) / 2.0{width})"
 
 
 def _area_by_parabolas(source: ParsedSource, call: cst.Call) -> str:
     """Simpson's rule, for an odd number of points at one distance."""
-    y, x, width = (_given(source, call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
+    y, x, width = (source.argument_code(call, *at) for at in ((0, "y"), (1, "x"), (2, "dx")))
     width = f"({x}[1] - {x}[0])" if x else width or "1.0"
     inner = f"4.0 * {source.tf}.reduce_sum({y}[1::2]) + 2.0 * {source.tf}.reduce_sum({y}[2:-1:2])"
     return f"({width} / 3.0 * ({y}[0] + {y}[-1] + {inner}))"
@@ -158,7 +152,7 @@ def _normal(form: str) -> Callable[[ParsedSource, cst.Call], str]:
 
     def code(source: ParsedSource, call: cst.Call) -> str:
         x, mean, deviation = (
-            _given(source, call, *at) for at in ((0, "x"), (1, "loc"), (2, "scale"))
+            source.argument_code(call, *at) for at in ((0, "x"), (1, "loc"), (2, "scale"))
         )
         z = f"({x} - {mean})" if mean else x
         z = f"({z} / {deviation})" if deviation else z
@@ -169,7 +163,7 @@ def _normal(form: str) -> Callable[[ParsedSource, cst.Call], str]:
 
 def _entropy(source: ParsedSource, call: cst.Call) -> str:
     """The entropy of numbers that need not sum to 1, or their divergence from a second row."""
-    tf, p, q = source.tf, _given(source, call, 0, "pk"), _given(source, call, 1, "qk")
+    tf, p, q = source.tf, source.argument_code(call, 0, "pk"), source.argument_code(call, 1, "qk")
     p = f"({p} / {tf}.reduce_sum({p}))"
     if not q:
         return f"(-{tf}.reduce_sum({tf}.math.xlogy({p}, {p})))"

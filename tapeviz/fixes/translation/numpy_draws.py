@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from ..nodes import all_of, argument, called_name, dotted
-from ..plan import enclosed
 from ..source import ParsedSource
 
 _SCALED = "{{loc}} + {{scale}} * {{rng}}.{name}(size={{size}}).astype('float32')"
@@ -94,7 +93,7 @@ def drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
     parts = {"tf": source.tf, "rng": source.code(function.value), "size": written}
     for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
         given = argument(call, place, name)
-        parts[name] = source.code(enclosed(given.value)) if given is not None else default
+        parts[name] = source.operand(given.value) if given is not None else default
         if given is not None and not parts["size"] and not isinstance(given.value, cst.BaseNumber):
             parts["size"] = f"{parts[name]}.shape"
     is_list = written.startswith(("(", "["))

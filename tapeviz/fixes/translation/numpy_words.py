@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..nodes import argument, called_name, dotted
-from ..plan import bare
+from ..nodes import argument, bare, called_name, dotted
 from ..source import ParsedSource
 from .numpy_calls import BY_ARGUMENTS
 

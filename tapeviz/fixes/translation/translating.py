@@ -9,8 +9,19 @@ from functools import partial
 import libcst as cst
 
 from ..model import ErrorCase, FixCase
-from ..nodes import all_of, argument, bindings_of, called_name, dotted, pairs_of, read_names, sole
-from ..plan import Plan, bare, enclosed, fitting
+from ..nodes import (
+    all_of,
+    argument,
+    bare,
+    bindings_of,
+    called_name,
+    dotted,
+    enclosed,
+    pairs_of,
+    read_names,
+    sole,
+)
+from ..plan import Plan, fitting
 from ..source import ParsedSource
 from ..states.slices import axes_of, stepped, updated
 from ..values.caches import take_caches_away
@@ -388,7 +399,7 @@ def _rebound(
     """``a[1:-1] = v`` → ``a = tf.concat([a[:1], v, a[-1:]], 0)``, where the form is known."""
     target = small.target if isinstance(small, cst.AugAssign) else small.targets[0].target
     assert isinstance(target, cst.Subscript)
-    value = source.code(enclosed(small.value))
+    value = source.operand(small.value)
     if isinstance(small, cst.AugAssign):
         sign = source.code(small.operator).strip().removesuffix("=")
         value = f"{source.code(target)} {sign} {value}"
@@ -397,7 +408,7 @@ def _rebound(
     index = target.slice[0].slice
     axes = axes_of(target, None)
     if isinstance(index, cst.Index) and isinstance(index.value, cst.Comparison):
-        given = source.code(enclosed(small.value))
+        given = source.operand(small.value)
         text = f"{source.tf}.where({source.code(index.value)}, {given}, {name})"
     elif axes is not None:
         text = updated(source.tf, name, axes, value)

@@ -9,7 +9,7 @@ import libcst as cst
 from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, read_names, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from .leaving import PYTHON_FUNCTIONS
 
@@ -43,9 +43,9 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
                     taken = source.code(given.value)
                     is_list = isinstance(given.value, (cst.List, cst.Tuple))
                     taken = taken[1:-1] if is_list else f"*{taken}"
-                    plan.replace(python, f"{source.code(enclosed(inside.value))}({taken})")
+                    plan.replace(python, f"{source.operand(inside.value)}({taken})")
             made = plan.changed(function.value)
-            f, by_one = source.code(made), source.code(enclosed(made))
+            f, by_one = source.code(made), source.operand(made)
             for place in places:
                 loop = source.parent(place)
                 elements = source.code(call.func.value if place is call else place)
@@ -71,7 +71,7 @@ def walk_generator(case: FixCase) -> Iterator[Edit]:
             continue
         plan = Plan(source)
         with_what = f"*{source.code(given.value)}" if given is not None else ""
-        made = f"{source.code(enclosed(generator.value))}({with_what})"
+        made = f"{source.operand(generator.value)}({with_what})"
         elements = f"({tf}.nest.map_structure({tf}.convert_to_tensor, v) for v in {made})"
         for place in places:
             plan.replace(place, elements)
@@ -152,10 +152,10 @@ def unstack_values(case: FixCase) -> Iterator[Edit]:
     for call in case.calls("from_tensor_slices", "from_tensors"):
         if len(call.args) != 1:
             continue
-        value, v = source.code(call.args[0].value), source.code(enclosed(call.args[0].value))
+        value, v = source.code(call.args[0].value), source.operand(call.args[0].value)
         is_whole = called_name(call) == "from_tensors"
         size = None if is_whole else _batch_size(source, call)
-        walked, n = (call, "1") if size is None else (size[0], source.code(enclosed(size[1])))
+        walked, n = (call, "1") if size is None else (size[0], source.operand(size[1]))
         part = "v[i]" if size is None else f"v[i:i + {n}]"
         parts = f"{tf}.nest.map_structure(lambda v: {part}, {value})"
         rows = f"{tf}.nest.flatten({value})[0].shape[0]"
@@ -222,7 +222,7 @@ def reduce_in_python(case: FixCase) -> Iterator[Edit]:
             continue
         if small.value is not call or statement is None or not isinstance(call.func, cst.Attribute):
             continue
-        y, f = source.code(small.targets[0].target), source.code(enclosed(function.value))
+        y, f = source.code(small.targets[0].target), source.operand(function.value)
         plan = Plan(source)
         element, elements = plan.fresh_name("element"), source.code(call.func.value)
         plan.replace(call, source.code(start.value))

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 
 _WITHOUT_SLOPE: Mapping[str, tuple[tuple[int, str], ...]] = {
     "betainc": ((0, "a"), (1, "b")),
@@ -33,7 +33,7 @@ def central_difference(case: FixCase) -> Iterator[Edit]:
             given = argument(call, place, name)
             if given is None or isinstance(given.value, cst.BaseNumber):
                 continue
-            a = source.code(enclosed(given.value))
+            a = source.operand(given.value)
             sides = []
             for sign in "+-":
                 moved = given.with_changes(value=cst.parse_expression(f"{a} {sign} {_STEP}"))

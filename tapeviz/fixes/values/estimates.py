@@ -14,7 +14,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, header_nodes, sole
-from ..plan import Plan, enclosed, fitting
+from ..plan import Plan, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.argmax import are_probabilities
 from ..smooth.indices import input_shape
@@ -33,7 +33,7 @@ def straight_through(
     source: ParsedSource, call: cst.BaseExpression, number: cst.BaseExpression
 ) -> str:
     """``x + tf.stop_gradient(f(x) - x)``: the value of the call, the slope of the number."""
-    x = source.code(enclosed(number))
+    x = source.operand(number)
     return f"{x} + {source.tf}.stop_gradient({source.code(call)} - {x})"
 
 
@@ -283,10 +283,8 @@ def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:
     if on is None and off is None:
         return ""
     kept = ", ".join(source.code(arg).rstrip(", ") for arg in call.args if arg not in (on, off))
-    high, low = (
-        source.code(enclosed(given.value)) if given is not None else number
-        for given, number in ((on, "1.0"), (off, "0.0"))
-    )
+    high = source.argument_code(call, 2, "on_value") or "1.0"
+    low = source.argument_code(call, 3, "off_value") or "0.0"
     return f"{source.tf}.one_hot({kept}) * ({high} - {low}) + {low}"
 
 

@@ -11,7 +11,7 @@ from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, sole
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..smooth.widths import window_of
 from ..source import ParsedSource
 from ..states.slices import axes_of, updated
@@ -116,7 +116,7 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
         plan.replace(made, f"{tf}.cast({source.code(made)}, {tf}.float32)")
         plan.before(statement, f"{window} = {weights}")
         plan.replace(small.targets[0].target, name)
-        value = source.code(enclosed(without_exit(small.value)))
+        value = source.operand(without_exit(small.value))
         plan.replace(small.value, f"{name} * (1.0 - {window}) + {value} * {window}")
         title = f"Estimate: write into {name} by weights that go over from 0 to 1 at the edge"
         yield Edit(title, plan.text(), is_estimate=True)
@@ -138,7 +138,7 @@ def _written_value(source: ParsedSource, small: cst.CSTNode | None) -> cst.BaseE
     """The new element: ``e`` of ``out[i] = e``, ``out[i] + e`` of ``out[i] += e``."""
     if isinstance(small, cst.AugAssign):
         sign = source.code(small.operator).strip().removesuffix("=")
-        value = source.code(enclosed(without_exit(small.value)))
+        value = source.operand(without_exit(small.value))
         return cst.parse_expression(f"{source.code(small.target)} {sign} {value}")
     assert isinstance(small, cst.Assign)
     return without_exit(small.value)

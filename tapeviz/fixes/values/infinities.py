@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.values.nonfinite import Nonfinite
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..smooth.zeros import sum_of_logarithms
 from ..source import ParsedSource
@@ -118,7 +118,7 @@ def _off_the_origin(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "y"), argument(call, 1, "x")
     if given[0] is None or given[1] is None:
         return ""
-    y, x = (source.code(enclosed(arg.value)) for arg in given if arg is not None)
+    y, x = (source.operand(arg.value) for arg in given if arg is not None)
     origin = f"{tf}.equal({x}, 0.0) & {tf}.equal({y}, 0.0)"
     return f"{source.code(call.func)}({y}, {tf}.where({origin}, 1.0, {x}))"
 
@@ -199,7 +199,7 @@ def shifted_exponential(case: FixCase) -> Iterator[Edit]:
     found = [call for call in calls if called_name(call) == "exp" and call.args]
     for call in found:
         given = call.args[0].value
-        x = source.code(enclosed(given))
+        x = source.operand(given)
         largest = f"{source.tf}.reduce_max({source.code(given)}, axis=-1, keepdims=True)"
         plan.replace(given, f"{x} - {largest}")
     if found:
@@ -226,7 +226,7 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
         mask = call.args[0].value if call.args else None
         is_cast = isinstance(mask, cst.Call) and called_name(mask) == "cast"
         if mask is not None and (isinstance(mask, cst.Name) or is_cast):
-            plan.replace(call, f"({source.code(enclosed(mask))} - 1.0) * 1e9")
+            plan.replace(call, f"({source.operand(mask)} - 1.0) * 1e9")
     for node in nodes_in(source.module):
         if isinstance(node, (cst.Attribute, cst.Call)) and source.code(node) in (
             f"{source.np}.inf",
@@ -295,7 +295,7 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
     def move(node: cst.BaseExpression, form: str) -> None:
         plan.replace(
             node,
-            lambda updated: cst.parse_expression(form.format(x=source.code(enclosed(updated)))),
+            lambda updated: cst.parse_expression(form.format(x=source.operand(updated))),
         )
 
     for line in _lines(case):

@@ -12,8 +12,17 @@ import libcst as cst
 
 from ..blocks import block_of_call
 from ..model import Edit, FixCase, FixFunction
-from ..nodes import all_of, argument, bound_names, called_name, dotted, nodes_in, read_names
-from ..plan import Plan, enclosed
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    enclosed,
+    nodes_in,
+    read_names,
+)
+from ..plan import Plan
 from ..regions import region_after
 from ..rewrites import CallRewrite
 from ..source import CstStatement, ParsedSource

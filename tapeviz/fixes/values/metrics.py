@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, pairs_of
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 
 _FORMS = {
@@ -87,10 +87,10 @@ def follow_average(case: FixCase) -> Iterator[Edit]:
             if made is None or decay is None or called_name(made) != "ExponentialMovingAverage":
                 continue
             plan = Plan(source)
-            share = f"(1.0 - {source.code(enclosed(decay.value))})"
+            share = f"(1.0 - {source.operand(decay.value)})"
             for read in all_of(source.module, cst.Call):
                 if dotted(read.func) == f"{name}.average" and read.args:
-                    w, now = source.code(enclosed(read.args[0].value)), source.code(read)
+                    w, now = source.operand(read.args[0].value), source.code(read)
                     plan.replace(read, f"{now} + {share} * ({w} - {tf}.stop_gradient({w}))")
             if plan.changes:
                 title = (
@@ -125,7 +125,7 @@ def _value(
     """Code that computes the metric of these values; empty if it is not known."""
     made = _made(source, metric)
     name = called_name(made) if made is not None else ""
-    given = [source.code(enclosed(arg.value)) for arg in call.args if arg.keyword is None]
+    given = [source.operand(arg.value) for arg in call.args if arg.keyword is None]
     if made is None or not given:
         return ""
     if name in forms:

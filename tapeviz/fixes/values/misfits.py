@@ -16,8 +16,8 @@ from ...text.messages import converted_lines
 from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..model import Edit
-from ..nodes import called_name, dotted, header_nodes, nodes_in
-from ..plan import Plan, bare
+from ..nodes import bare, called_name, dotted, header_nodes, nodes_in
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import METHODS, function_for_method
 

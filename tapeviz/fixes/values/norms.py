@@ -6,7 +6,6 @@ import libcst as cst
 
 from ..model import FixCase
 from ..nodes import argument, called_name, dotted
-from ..plan import enclosed
 from ..rewrites import CallRewrite, template
 
 _TINY = "1e-12"
@@ -45,7 +44,7 @@ def _both(case: FixCase, call: cst.Call) -> str:
     norm = _root(case, call, ", keepdims=True")
     if not dotted(call.func).endswith("linalg.normalize") or given is None or not norm:
         return ""
-    return f"(lambda norm: ({case.source.code(enclosed(given.value))} / norm, norm))({norm})"
+    return f"(lambda norm: ({case.source.operand(given.value)} / norm, norm))({norm})"
 
 
 def _of_all(case: FixCase, call: cst.Call) -> str:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 
 _FILLING = ("insert", "insert_or_assign", "KeyValueTensorInitializer")
@@ -35,7 +35,7 @@ def match_keys(case: FixCase) -> Iterator[Edit]:
         for lookup in all_of(source.module, cst.Call):
             sought = argument(lookup, 0, "keys")
             if dotted(lookup.func) == f"{table}.lookup" and sought is not None:
-                same = f"{tf}.expand_dims({code(sought.value)}, -1) == {code(enclosed(keys.value))}"
+                same = f"{tf}.expand_dims({code(sought.value)}, -1) == {source.operand(keys.value)}"
                 plan.replace(lookup, f"{tf}.tensordot({tf}.cast({same}, {held}.dtype), {held}, 1)")
                 looked_up += 1
         if looked_up:
@@ -58,7 +58,7 @@ def _object_filled(source: ParsedSource, filled: cst.Call) -> str:
 def keep_in_list(case: FixCase) -> Iterator[Edit]:
     """``q = tf.queue.FIFOQueue(…)`` → ``q = []``, ``q.enqueue(x)`` → ``q.append(x)``,
     ``q.dequeue()`` → ``q.pop(0)``: a list holds the tensors themselves."""
-    source, tf, code = case.source, case.source.tf, case.source.code
+    source, tf = case.source, case.source.tf
     for filled in case.calls("enqueue", "enqueue_many"):
         queue = dotted(filled.func).rpartition(".")[0]
         made = source.bound_to(queue) if queue else None
@@ -68,7 +68,7 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
         plan.replace(made, "[]")
         for call in all_of(source.module, cst.Call):
             owner, _, method = dotted(call.func).rpartition(".")
-            given = [code(enclosed(arg.value)) for arg in call.args]
+            given = [source.operand(arg.value) for arg in call.args]
             as_list = {
                 "enqueue": f"{queue}.append({_single(source, call)})",
                 "enqueue_many": f"{queue}.extend({tf}.unstack({_single(source, call)}))",

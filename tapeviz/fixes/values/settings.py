@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted
-from ..plan import Plan, enclosed
+from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
 
@@ -50,7 +50,7 @@ def compute_by_hand(case: FixCase) -> Iterator[Edit]:
         for call in [made] if is_function else _uses(source, made):
             if not call.args:
                 continue
-            x, a = (source.code(enclosed(node)) for node in (call.args[0].value, number))
+            x, a = (source.operand(node) for node in (call.args[0].value, number))
             text = form.format(tf=source.tf, x=x, a=a)
             plan.replace(call, text)
             names.append(name)

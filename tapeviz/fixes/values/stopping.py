@@ -8,8 +8,8 @@ from functools import partial
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, separated
-from ..plan import Plan, bare, enclosed, fitting
+from ..nodes import all_of, argument, bare, called_name, dotted, enclosed, separated
+from ..plan import Plan, fitting
 from ..rewrites import CallRewrite
 from ..smooth.sums import differences
 from ..source import ParsedSource
@@ -45,7 +45,7 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
             for difference, kept in differences(source, given):
                 code = source.code
                 stopped = f"{code(call.func)}({code(bare(difference))})"
-                text = f"{stopped} + {code(enclosed(kept))}"
+                text = f"{stopped} + {source.operand(kept)}"
                 plan.replace(call, text)
                 break
     if plan.changes:
@@ -71,7 +71,7 @@ def turn_around(case: FixCase) -> Iterator[Edit]:
             first, second = second, first
         if sum_.left.deep_equals(first):
             plan, other = Plan(source), enclosed(second)
-            of_both = f"{code(enclosed(first))} - {code(other)}"
+            of_both = f"{source.operand(first)} - {code(other)}"
             plan.replace(sum_, f"{code(other)} + {code(stopped.func)}({of_both})")
             title = f"Straight-through the other way round: the gradient goes to {code(second)}"
             yield Edit(title, plan.text(), is_estimate=True, has_other_value=True)
@@ -139,7 +139,7 @@ def give_identity(case: FixCase) -> Iterator[Edit]:
     for node in there or given if not is_called_there else ():
         call = source.enclosing(node, cst.Call)
         if call is not None and called_name(call) == "map_structure" and len(call.args) == 2:
-            plan.replace(call, source.code(enclosed(call.args[1].value)))
+            plan.replace(call, source.operand(call.args[1].value))
         else:
             plan.replace(node, f"{source.tf}.identity")
     for call in all_of(source.module, cst.Call) if not (there or is_called_there) else ():
