@@ -44,9 +44,9 @@ class CalledNames:
         self._objects: set[str] = set()
         """The plain names among them."""
         if text.tree is not None:
-            self._read(text.tree)
+            self._read(text, text.tree)
 
-    def _read(self, tree: ast.Module) -> None:
+    def _read(self, text: SourceText, tree: ast.Module) -> None:
         modules = {"tf", "np", "keras"}  # there without an import
         many: set[str] = set()
         """Loop variables: these stand for many layers in turn."""
@@ -72,9 +72,9 @@ class CalledNames:
             if name[:1].isupper() and not is_of_object:  # ``self.W1(x)`` calls no class
                 self._made.add(_automatic(name))
             elif name and (root := _root(call)) in modules:
-                self._functions[_span(call)] = name
+                self._functions[text.span(call)] = name
             elif name and root not in many and not (is_of_object and name in _TRAINING):
-                self._called[call.lineno, call.col_offset] = name
+                self._called[text.span(call)[:2]] = name
                 self._on_line[call.lineno] = (*self._on_line.get(call.lineno, ()), name)
 
     def _read_binding(self, node: ast.Assign) -> None:
@@ -137,10 +137,6 @@ def _lines_of_methods(node: ast.ClassDef) -> Iterator[int]:
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name in LAYER_METHODS:
             yield from range(child.lineno, (child.end_lineno or child.lineno) + 1)
-
-
-def _span(call: ast.Call) -> TextSpan:
-    return TextSpan(call.lineno, call.col_offset, call.end_lineno or 0, call.end_col_offset or 0)
 
 
 def _root(call: ast.Call) -> str:

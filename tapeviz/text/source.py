@@ -92,6 +92,16 @@ class SourceText:
         """The lines, with their ends, as Python's parser counts them: in UTF-8."""
         return [line.encode(errors="surrogatepass") for line in _LINE.findall(self.text)]
 
+    def span(self, node: ast.expr) -> TextSpan:
+        """Where an expression of the text stands, as the frames of a site tell it."""
+        last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+        begin, end = self._column(node.lineno, node.col_offset), self._column(last, end)
+        return TextSpan(node.lineno, begin, last, end)
+
+    def _column(self, line: int, offset: int) -> int:
+        """The column in characters of one in UTF-8 bytes, as ``ast`` counts."""
+        return len(self._encoded[line - 1][:offset].decode(errors="ignore"))
+
     @cached_property
     def _calls(self) -> dict[int, list[ast.Call]]:
         by_line: dict[int, list[ast.Call]] = {}
@@ -173,8 +183,7 @@ class SourceText:
         name = method.rsplit(".", 1)[-1]
         candidates = self._calls.get(span.line, [])
         for call in candidates:
-            ends = (call.end_lineno, call.end_col_offset)
-            if span.column >= 0 and ends == (span.end_line, self._bytes(span)):
+            if span.column >= 0 and self.span(call)[2:] == span[2:]:
                 return call
         named = [call for call in candidates if called_name(call) == name]
         if len(named) == 1:
@@ -251,16 +260,13 @@ class SourceText:
         return is_given_lambda(self._expression_at(span))
 
     def _expression_at(self, span: TextSpan) -> ast.expr | None:
-        if span.column < 0 or not 0 < span.line <= len(self.lines):
-            return None
-        begin = len(self.lines[span.line - 1][: span.column].encode())
-        return self._expressions.get((span.line, begin, span.end_line, self._bytes(span)))
+        return self._expressions.get(span)
 
     @cached_property
-    def _expressions(self) -> dict[tuple[int, int, int, int], ast.expr]:
-        """Calls and operators by where they begin and end, in UTF-8 bytes as ``ast`` counts."""
+    def _expressions(self) -> dict[TextSpan, ast.expr]:
+        """Calls and operators by where they stand."""
         return {
-            (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0): node
+            self.span(node): node
             for node in self._nodes
             if isinstance(node, (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp))
         }
@@ -323,12 +329,6 @@ class SourceText:
                 if is_variable and is_attribute and "keras" not in path:
                     lines.add(node.lineno)
         return frozenset(lines)
-
-    def _bytes(self, span: TextSpan) -> int:
-        """The span's end column in UTF-8 bytes, as ``ast`` counts."""
-        if not 0 < span.end_line <= len(self.lines):
-            return -1
-        return len(self.lines[span.end_line - 1][: span.end_column].encode())
 
     def operands(self, call: ast.Call | None, which: str) -> ast.expr | None:
         """The expression given as ``target`` or ``sources`` of a gradient call.

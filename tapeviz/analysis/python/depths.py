@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...text.names import dotted
-from ...text.source import SourceText
+from ...text.source import SourceText, TextSpan
 from ...trace.sites import StackFrame
 
 _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.IfExp)
-_Span = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -24,19 +23,19 @@ class Depths:
 
     of_names: Mapping[tuple[int, str], int] = field(default_factory=dict)
     """For the first line of a statement and a name that it reads: the number for that name."""
-    of_spans: Mapping[_Span, int] = field(default_factory=dict)
+    of_spans: Mapping[TextSpan, int] = field(default_factory=dict)
 
     def of_call(self, frame: StackFrame) -> int:
         """The operations around the call at which a frame stands; 0 where its columns are not
         known (Python 3.10)."""
-        return self.of_spans.get((frame.line, frame.column, frame.end_line, frame.end_column), 0)
+        return self.of_spans.get(frame.span, 0)
 
 
 @lru_cache(maxsize=1)
 def read_depths(text: SourceText) -> Depths:
     """The depths of a text; none if it does not parse. Asked of one text many times."""
     names: dict[tuple[int, str], int] = {}
-    spans: dict[_Span, int] = {}
+    spans: dict[TextSpan, int] = {}
     waiting: list[tuple[ast.AST, int, int]] = [(text.tree, 0, 0)] if text.tree is not None else []
     while waiting:  # a chain of elif, +, or attributes may be as deep as Python parses
         node, first, depth = waiting.pop()
@@ -46,15 +45,7 @@ def read_depths(text: SourceText) -> Depths:
             path = dotted(node)
             if path:
                 names[first, path] = min(depth, names.get((first, path), depth))
-            end_line, end = node.end_lineno or 0, node.end_col_offset or 0
-            column, end = _column(text, node.lineno, node.col_offset), _column(text, end_line, end)
-            spans[node.lineno, column, end_line, end] = depth
+            spans[text.span(node)] = depth
             depth += isinstance(node, _OPERATIONS)
         waiting += [(child, first, depth) for child in ast.iter_child_nodes(node)]
     return Depths(names, spans)
-
-
-def _column(text: SourceText, line: int, offset: int) -> int:
-    """The column in characters, as frames have it, of one in UTF-8 bytes, as ``ast`` counts."""
-    words = text.lines[line - 1] if 0 < line <= len(text.lines) else ""
-    return offset if words.isascii() else len(words.encode()[:offset].decode(errors="ignore"))

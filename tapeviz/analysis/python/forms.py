@@ -61,13 +61,13 @@ def _tensors(facts: CallFacts, of: ast.expr) -> Iterator[TensorId]:
         if before:
             yield from before
             return
+    whole = facts.text.span(of)
     for op in facts.trace.ops.values():
         frame = op.site.frames[0] if op.site.frames else None
         if frame is None or op.when >= facts.call.when or not op.outputs:
             continue
-        begin, end = (frame.line, frame.column), (frame.end_line, frame.end_column)
-        last = (of.end_lineno or of.lineno, of.end_col_offset or 0)
-        if (of.lineno, of.col_offset) <= begin and end <= last:
+        at = frame.span
+        if whole[:2] <= at[:2] and at[2:] <= whole[2:]:
             yield op.outputs[0]
 
 
