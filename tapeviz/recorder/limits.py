@@ -72,3 +72,7 @@ SECONDS_OF_CHECK = 1.5
 """Time of the processor for one source: a busy machine checks as much as an idle one."""
 ERROR_LETTERS = 1_000_000
 """Letters of an exception's message, and of its traceback: half of them from each end."""
+NAMES_OF_ERROR = 300
+"""Names of the frame that raised an exception which are sent with it, with what they meant."""
+KEYS_OF_NAME = 20
+"""Keys of a dict, or attributes of an object, that are sent then."""

@@ -360,12 +360,32 @@ class Printed(_Event, frozen=True, tag="output"):
     text: str
 
 
+class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A name (``batch``, ``self.layers``) of the frame that raised, with what it meant then.
+
+    ``type``: the name of its class; ``value``: of None, a bool, an int or a float; ``shape`` (None:
+    of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the elements of a
+    list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of another object, the
+    first of them. ``tensor``: the id of an eager tensor, or of a variable's handle; else 0.
+    """
+
+    name: str
+    type: str
+    value: str = ""
+    tensor: int = 0
+    shape: list[int | None] | None = None
+    dtype: str = ""
+    size: int = -1
+    keys: list[str] = []
+
+
 class Raised(_Event, frozen=True, tag="error"):
     """The snippet ended by an exception; ``line``: innermost line of the snippet, 0 none.
 
     ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file or
     a module was looked for that is not there; ``python``: the path of the interpreter that lacks
     a module; ``is_saved``: false if the snippet is no file and ran in an empty folder of its own.
+    ``held``: what the names of the snippet's innermost frame meant.
     """
 
     type: str
@@ -376,6 +396,7 @@ class Raised(_Event, frozen=True, tag="error"):
     folder: str = ""
     python: str = ""
     is_saved: bool = True
+    held: list[HeldValue] = []
 
 
 class Noted(_Event, frozen=True, tag="note"):

@@ -10,6 +10,7 @@ import msgspec
 from .calls import Call
 from .compiled.model import Conditional, Loop, TracedFunction, Word
 from .compiled.rerun_ops import RerunOps
+from .events import HeldValue
 from .ids import OpId, TapeId, TensorId, VariableId, VersionId
 from .ops import Op, Tensor
 from .sites import NOWHERE, Site
@@ -102,7 +103,8 @@ class Failure:
 
     ``folder``: where a file, without a whole path, or a module was looked for that is not there;
     ``python``: the path of the interpreter that lacks a module; ``is_saved``: false if the snippet
-    is no file and ran in an empty folder of its own.
+    is no file and ran in an empty folder of its own; ``held``: what the names of the snippet's
+    innermost frame meant.
     """
 
     type: str
@@ -113,6 +115,7 @@ class Failure:
     folder: str = ""
     python: str = ""
     is_saved: bool = True
+    held: tuple[HeldValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -985,6 +985,15 @@ def test_the_line_of_python_code_that_an_op_called() -> None:
     assert "raised KeyError: 'b' on line 3" in words
 
 
+def test_the_line_of_python_code_that_an_op_called_in_a_converted_function() -> None:
+    frames = '  File "snippet.py", line 3, in gen\n    yield data[k]\n'
+    message = CALLED.format(raised="UnknownError: KeyError: 'b'", frames=frames)
+    message = "in user code:\n\n" + "\n".join(f"    {each}" for each in message.splitlines())
+    failure = Failure("UnknownError", message, 4, "", (4,))
+    words = explain_error(Trace(GENERATOR, failure=failure, filename="snippet.py"))
+    assert "raised KeyError: 'b' on line 3" in words
+
+
 def test_what_the_names_of_an_assert_held() -> None:
     s = Script("g = tape.gradient(y, x)\nassert g.shape == (3,)")
     g = s.tensor((2,), value=[2.0, 4.0])
@@ -1008,6 +1017,87 @@ def test_names_in_the_body_of_a_loop_were_not_given_to_its_head() -> None:
     words = explain_error(s.trace(), Failure("InvalidArgumentError", message, 1, "", (1,)))
     assert "Line 1 runs IteratorGetNext, which cannot work" in words
     assert "loss" not in words
+
+
+HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
+    "a key that is spelt in another way": (
+        "y = batch['images'] @ w",
+        "KeyError",
+        "'images'",
+        [e.HeldValue("batch", "dict", size=2, keys=["image", "label"])],
+        "takes the element images of batch, a dict whose keys are image, label. Write image",
+    ),
+    "a key of another dict": (
+        "y = batch['image'] + f(x)",
+        "KeyError",
+        "'images'",
+        [e.HeldValue("batch", "dict", size=2, keys=["image", "label"])],
+        "When line 1 raised this, batch has the keys image, label.",
+    ),
+    "a place beyond the end, in a loop": (
+        "for i in range(n):\n    x = self.w[i] + b[i]",
+        "IndexError",
+        "list index out of range",
+        [
+            e.HeldValue("i", "int", "3"),
+            e.HeldValue("b", "list", size=9),
+            e.HeldValue("self.w", "ListWrapper", size=3),
+        ],
+        "takes element 3 of self.w (i is 3), which has 3 elements, numbered 0 to 2. "
+        "Let the loop on line 1 go over range(len(self.w)).",
+    ),
+    "an element of what is empty": (
+        "x = losses[k - 1]",
+        "IndexError",
+        "list index out of range",
+        [e.HeldValue("losses", "list", size=0), e.HeldValue("k", "int", "0")],
+        "takes element -1 of losses (k - 1 is -1), which is empty",
+    ),
+    "a name that meant None": (
+        "y = x * scale",
+        "TypeError",
+        "unsupported operand type(s) for *: 'float' and 'NoneType'",
+        [e.HeldValue("x", "float", "0.5"), e.HeldValue("scale", "NoneType", "None")],
+        "works with scale, which is None then",
+    ),
+    "an attribute that a method which did not run gives": (
+        "class Scale(tf.keras.layers.Layer):\n    def built(self, s): self.w = 1\n"
+        "    def call(self, x): return x @ self.w",
+        "AttributeError",
+        "'Scale' object has no attribute 'w'",
+        [],
+        "its method built (line 2) gives it, and that has not done so. Keras runs a method named "
+        "build by itself",
+    ),
+    "an exception of Python's that nothing else explains": (
+        "n = compute(sizes, rate)",
+        "ValueError",
+        "no such thing",
+        [
+            e.HeldValue("sizes", "tuple", size=1),
+            e.HeldValue("rate", "float", "0.5"),
+            e.HeldValue("x", "str"),
+        ],
+        "When line 1 raised this, rate is 0.5, sizes is a tuple of 1 element.",
+    ),
+    "a tensor whose value is not known": (
+        "raise ValueError(x)",
+        "ValueError",
+        "x",
+        [e.HeldValue("x", "EagerTensor", "", 7, [2, 3], "float32")],
+        "When line 1 raised this, x has shape (2, 3) and dtype float32.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_what_names_held_is_told(name: str) -> None:
+    text, type_, message, held, said = HELD[name]
+    line = len(text.splitlines())
+    failure = Failure(type_, message, line, "", (line,), held=tuple(held))
+    words = explain_error(Trace(text, failure=failure))
+    assert said in words
+    assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3
 
 
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:

@@ -148,6 +148,33 @@ def test_of_an_error_of_many_letters_both_ends_are_told(program: ModuleType) -> 
     assert "2,000,001 characters left out" in raised["message"]
 
 
+HOLDING = """
+class Rows(list):
+    def __len__(self): raise SystemExit("called")
+class Net:
+    rest = property(lambda self: self.called)
+    def __init__(self): self.rows, self.scale = Rows([1, 2]), 0.5
+    def take(self, i, batch):
+        return self.rows[i] * self.scale * self.rest + batch["label"] + limit
+limit = np.zeros((2, 3))
+Net().take(2, {"x": 1, "y": None})
+"""
+
+
+def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> None:
+    with pytest.raises(IndexError) as raising:
+        exec(compile(HOLDING, "snippet.py", "exec"), {"np": np})
+    held = {each.pop("name"): each for each in program.raised(raising.value, "snippet.py")["held"]}
+    assert held == {
+        "self": {"type": "Net", "keys": ["rows", "scale"]},
+        "self.rows": {"type": "Rows", "size": 2},
+        "self.scale": {"type": "float", "value": "0.5"},
+        "i": {"type": "int", "value": "2"},
+        "batch": {"type": "dict", "size": 2, "keys": ["x", "y"]},
+        "limit": {"type": "ndarray", "shape": [2, 3], "dtype": "float64", "tensor": 0},
+    }
+
+
 def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page(program: ModuleType) -> None:
     page = "import json\nimport not_installed\nimport math\nx = math.pi\ny = json\n\nz = x\n"
     space: dict[str, object] = {"__tapeviz_bind__": lambda *bound: None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -12,6 +12,7 @@ from typing import TypeVar
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.source import SourceText
 from ...trace.calls import Call
+from ...trace.events import HeldValue
 from ...trace.model import Failure, Trace
 from ...trace.ops import Op
 
@@ -52,6 +53,14 @@ class Case:
     def defining_lines(self) -> Sequence[int]:
         """The lines of :func:`defining_lines` in its message."""
         return defining_lines(self.failure, self.trace.filename)
+
+    @property
+    def held(self) -> Mapping[str, HeldValue]:
+        """The names on :attr:`line`, with what they meant when it raised; empty where it ran in
+        another frame than the recorder saw, as in a function that AutoGraph converted."""
+        if self.line != self.failure.line:
+            return {}
+        return {each.name: each for each in self.failure.held}
 
     @property
     def call(self) -> Call | None:
@@ -186,9 +195,11 @@ _CALLED = re.compile(r'File "[^"]*script_ops\.py", line \d+, in __call__')
 """``FuncRegistry.__call__`` and ``EagerFunc.__call__`` in script_ops.py, 2.15-2.21: the op raises
 an error of TensorFlow's, whose message has the exception, and its traceback from there on."""
 _EXCEPTION = re.compile(
-    r"^([A-Za-z_][\w.]*)(?:: (.*?))?\nTraceback \(most recent call last\):",
+    r"^ *(?:(?:Unknown|InvalidArgument|OutOfRange|ResourceExhausted|Unimplemented)Error: )?"
+    r"([A-Za-z_][\w.]*)(?:: (.*?))?\n *Traceback \(most recent call last\):",
     re.DOTALL | re.MULTILINE,
 )
+"""In a function that AutoGraph converted the message is indented, after ``in user code``."""
 
 
 def raised_by_called(failure: Failure, filename: str) -> Failure | None:

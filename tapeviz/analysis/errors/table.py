@@ -11,7 +11,7 @@ from .case import Explain
 from .python import attributes, calls, checks, containers, modules, names, operators
 from .python.values import WRONG_VALUES
 from .tapes import gradient_functions, recording, targets
-from .tensors import arguments, not_finite, shapes_and_dtypes
+from .tensors import arguments, not_finite, operands, shapes_and_dtypes
 from .tensors.autograph import AUTOGRAPH_ERRORS
 from .tensors.forms import FORM_ERRORS
 from .tensors.graphs import GRAPH_ERRORS
@@ -330,6 +330,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         attributes.tensor_method,
     ),
     (keras.OLD_METHOD, keras.old_method),
+    (r"Tensor' object has no attribute '(?:items|keys)'", models.step_without_dict),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
     (
@@ -400,6 +401,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"|'[\w.]*(?:Tensor|Variable)' object does not support item assignment",
         shapes_and_dtypes.assigned_tensor,
     ),
+    (r"module 'numpy' has no attribute '(?P<name>\w+)'\s*$", attributes.name_of_numpy),
     (
         r"Shape (\([\d, ]*\)) must have rank at least 2",
         "batch_jacobian needs a target and a source whose first axis counts the samples of a "
@@ -458,5 +460,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         shapes_and_dtypes.raised_in_function,
     ),
     (r"", gradient_functions.inside_gradient),
+    (r"^(?:\w+Error|Exception): ", operands.held_at_failure),
 )
 """In the order in which they are asked; the first that has words is taken."""

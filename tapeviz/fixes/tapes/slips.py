@@ -130,20 +130,14 @@ def spell_key(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     if failure is None or failure.type != "KeyError":
         return
     key = failure.message.strip("'\"")
+    keys = {held.name: held.keys for held in failure.held if held.size >= 0}
     statement = source.statement(failure.line)
     for node in all_of(statement, cst.Subscript) if statement is not None else ():
-        made = source.bound_to(node.value) if isinstance(node.value, cst.Name) else None
-        index = node.slice[0].slice
-        if not isinstance(made, cst.Dict) or not isinstance(index, cst.Index):
+        index, known = node.slice[0].slice, keys.get(source.code(node.value), ())
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.3)
+        if not near or not isinstance(index, cst.Index):
             continue
-        keys = [
-            e.key.evaluated_value
-            for e in made.elements
-            if isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString)
-        ]
-        near = difflib.get_close_matches(key, [str(each) for each in keys], n=1, cutoff=0.3)
-        is_asked = isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key
-        if near and is_asked:
+        if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
             plan = Plan(source)
             plan.replace(index.value, f'"{near[0]}"')
             yield Edit(f"Take the key {near[0]} in place of {key}", plan.text())

@@ -274,6 +274,7 @@ class EventReader:
             event.folder,
             event.python,
             event.is_saved,
+            tuple(event.held),
         )
         if "failure" in self.facts:
             self.facts["later_failures"] = (*self.facts.get("later_failures", ()), failure)

@@ -6,6 +6,17 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        w = tf.Variable([1.0, 2.0])
+        data = tf.data.Dataset.from_tensor_slices({"image": tf.ones([3, 2]), "label": tf.ones(3)})
+        for batch in data.batch(3):
+            with tf.GradientTape() as tape:
+                y = tf.reduce_sum(batch["images"] * w)
+            tape.gradient(y, w)
+        """,
+        'y = tf.reduce_sum(batch["image"] * w)',
+    ),
+    (
+        """
         x = tf.Variable([1.0, 2.0])
         with tf.GradientTape() as tape:
             y = tf.reduce_sum(x ** 2)

@@ -6,6 +6,8 @@ import ast
 import difflib
 from collections.abc import Iterator
 
+import numpy as np
+
 from ..case import Case
 from .old_names import GONE, NEW_NAMES, OTHER_NAMES
 
@@ -66,13 +68,23 @@ def own_attribute(case: Case) -> str:
     kind = next((each for each in case.nodes(ast.ClassDef) if each.name == owner), None)
     if kind is None:
         return ""
-    given = sorted(set(_attributes(kind)))
+    given = sorted({*_attributes(kind)} - {name})
     near = difflib.get_close_matches(name, given, n=1)
     if name in _MODULE_PROPERTIES and not kind.bases:
         return (
             f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for "
             f"{name}, which a class has from tf.Module only. Write class {owner}(tf.Module):, and "
             f"super().__init__() first in its __init__."
+        )
+    if giver := _giver(kind, name):
+        runs = "Call it before, or give the attribute in __init__."
+        meant = difflib.get_close_matches(giver.name, _RUN_BY_KERAS, n=1) if kind.bases else []
+        if meant and giver.name not in _RUN_BY_KERAS:
+            runs = f"Keras runs a method named {meant[0]} by itself, and none named {giver.name}."
+        return (
+            f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for "
+            f"{name}, which its method {giver.name} (line {giver.lineno}) gives it, and that has "
+            f"not done so. {runs}"
         )
     mend = (
         f"It has {near[0]}: write that, or give it {name} in __init__."
@@ -87,6 +99,28 @@ def own_attribute(case: Case) -> str:
 
 _MODULE_PROPERTIES = ("trainable_variables", "variables", "non_trainable_variables")
 """Properties of ``tf.Module`` (2.15-2.21)."""
+
+
+_RUN_BY_KERAS = ("build", "call")
+"""Methods of a layer or model that Keras calls (``Layer.__call__``, 2.15-3.15)."""
+
+
+def _giver(kind: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    """The only method of a class that gives its object such an attribute, but ``__init__``."""
+    found = [
+        method
+        for method in kind.body
+        if isinstance(method, ast.FunctionDef)
+        if any(
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and node.attr == name
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "self"
+            for node in ast.walk(method)
+        )
+    ]
+    return found[0] if len(found) == 1 and found[0].name != "__init__" else None
 
 
 def _attributes(kind: ast.ClassDef) -> Iterator[str]:
@@ -121,6 +155,36 @@ def old_name(case: Case) -> str:
         f"Old programs as a whole can run with import tensorflow.compat.v1 as tf and "
         f"tf.disable_v2_behavior()."
     )
+
+
+def name_of_numpy(case: Case) -> str:
+    """A function that NumPy dropped or never had, whose message does not say what takes its place;
+    that of most dropped names does (``_expired_attrs_2_0`` of NumPy 2)."""
+    name = case.match["name"]
+    new = _NEW_IN_NUMPY.get(name)
+    if new is None:
+        known = [each for each in dir(np) if not each.startswith("_")]
+        new = "".join(difflib.get_close_matches(name, known, n=1, cutoff=0.8))
+        if not new:
+            return ""
+        return f"Line {case.line} uses np.{name}, which NumPy does not have. Write np.{new}."
+    return (
+        f"Line {case.line} uses np.{name}, which new versions of NumPy do not have any more. "
+        f"Write np.{new}, which does the same."
+    )
+
+
+_NEW_IN_NUMPY = {
+    "alltrue": "all",
+    "cumproduct": "cumprod",
+    "in1d": "isin",
+    "msort": "sort",
+    "product": "prod",
+    "row_stack": "vstack",
+    "sometrue": "any",
+    "trapz": "trapezoid",
+}
+"""Functions that NumPy 2.0 to 2.4 dropped, and their new names."""
 
 
 def misspelt(case: Case) -> str:

@@ -11,6 +11,7 @@ from ....text.names import called_name, calls_in, dotted, targets_of
 from ....text.statements import read_text
 from ..case import Case
 from ..tensors.arguments import RENAMED_KEYWORDS
+from ..tensors.operands import names_read
 
 KEYWORDS_OF_TAPES = {
     "GradientTape": ("persistent", "watch_accessed_variables"),
@@ -192,6 +193,8 @@ def none_given(case: Case) -> str:
         return ""
     owner = read_text(case.text).owner
     read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    if case.held:
+        read = {name for name in read if name in case.held and case.held[name].type == "NoneType"}
     assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
     for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
         names = {
@@ -217,7 +220,20 @@ def none_given(case: Case) -> str:
             )
         if assign.lineno < line and assign.col_offset <= statement.col_offset:
             read -= names  # in no branch of its own, so it ran since those before it
-    return ""
+    return _held_as_none(case, statement)
+
+
+def _held_as_none(case: Case, statement: ast.stmt) -> str:
+    """The only name on the line that meant None, where the text does not tell why it did."""
+    paths = [each for each in names_read(statement) if each in case.held]
+    found = [path for path in paths if case.held[path].type == "NoneType"]
+    if len(found) != 1:
+        return ""
+    return (
+        f"Line {case.line} works with {found[0]}, which is None then. Look at what gives it its "
+        f"value: a function without a return gives None, and so do dict.get and os.environ.get "
+        f"where there is no such key."
+    )
 
 
 def returns_value(made: ast.FunctionDef) -> bool:

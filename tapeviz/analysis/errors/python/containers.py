@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ....text.called_names import VARIABLE_LISTS
-from ....text.names import targets_of
+from ....text.names import dotted, targets_of
+from ....text.statements import head_of
+from ....trace.events import HeldValue
 from ..case import Case
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
@@ -27,18 +31,117 @@ def _last_value(case: Case, name: str) -> ast.expr | None:
 
 def no_key(case: Case) -> str:
     """A missing key: the result of a gradient call has the structure of its sources."""
-    calls = [call for call in case.trace.calls if call.ended]
-    if not calls or not case.line:
-        return ""
-    call = calls[-1]
-    names = {binding.name for binding in case.trace.bindings if binding.site.line == call.line}
-    if not any(f"{name}[" in case.code for name in names):
-        return ""
+    call = next((call for call in reversed(case.trace.calls) if call.ended), None)
+    bound = [binding for binding in case.trace.bindings if call and binding.site.line == call.line]
+    if call is None or not any(f"{binding.name}[" in case.code for binding in bound):
+        return _key_of_dict(case)
     return (
         f"Line {case.line} looks for a gradient that the call on line {call.line} did not return. "
         f"gradient() gives back the structure of its sources: one gradient for each source given "
         f"there, and no more. Add the missing source to that call."
     )
+
+
+def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
+    """The expression on the line that takes an element of a dict which lacks the key of the
+    message, and that dict; None if there is none, or several."""
+    key = case.failure.message.strip("'\"")
+    found = [
+        (node, held)
+        for node in _elements_taken(case)
+        if (held := case.held.get(dotted(node.value))) is not None
+        if held.keys and held.size >= 0 and key not in held.keys
+        if not isinstance(node.slice, ast.Constant) or str(node.slice.value) == key
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def near_key(key: str, held: HeldValue) -> str:
+    """The key of a dict that is spelt most like one that it lacks; empty if none is near."""
+    return "".join(difflib.get_close_matches(key, held.keys, n=1, cutoff=0.5))
+
+
+def _key_of_dict(case: Case) -> str:
+    found = missing_key(case)
+    if found is None:
+        return ""
+    key, held = case.failure.message.strip("'\""), found[1]
+    near = near_key(key, held)
+    has = f"whose keys are {', '.join(held.keys)}"
+    if held.size > len(held.keys):
+        has = f"which has {held.size} keys, among them {', '.join(held.keys[:_KEYS_SHOWN])}"
+    remedy = f"Write {near} in place of {key}" if near else "Look what gives it its keys"
+    return (
+        f"Line {case.line} takes the element {key} of {held.name}, a dict {has}. {remedy}, or "
+        f"take {held.name}.get(…) where a key may be missing."
+    )
+
+
+def _elements_taken(case: Case) -> Iterator[ast.Subscript]:
+    statement = case.text.statement(case.line)
+    for part in head_of(statement) if statement is not None else ():
+        for node in ast.walk(part):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                yield node
+
+
+def _beyond_the_end(case: Case, found: Sequence[ast.Subscript]) -> str:
+    """Words for the first element taken at a place that a list or tuple does not have."""
+    for node in sorted(found, key=lambda each: (each.lineno, each.col_offset)):  # as they are run
+        held, index = case.held.get(dotted(node.value)), _whole_number(case, node.slice)
+        if held is None or index is None or held.keys or -held.size <= index < held.size:
+            continue
+        name, words = case.text.segment(node.value), case.text.segment(node.slice)
+        if held.name.rpartition(".")[2] in VARIABLE_LISTS or held.size < 0:
+            continue
+        loop = _loop_over_range(case, node.slice)
+        at = f"element {index} of {name}"
+        at += "" if words == str(index) else f" ({words} is {index})"
+        if not held.size:
+            return (
+                f"Line {case.line} takes {at}, which is empty. "
+                f"Look why nothing was put into it before."
+            )
+        elements = "has 1 element, number 0"
+        if held.size > 1:
+            elements = f"has {held.size} elements, numbered 0 to {held.size - 1}"
+        remedy = "Look at the index, or at what fills the list."
+        if loop is not None:
+            remedy = f"Let the loop on line {loop.lineno} go over range(len({name}))."
+        return f"Line {case.line} takes {at}, which {elements}. {remedy}"
+    return ""
+
+
+def _whole_number(case: Case, node: ast.expr) -> int | None:
+    """The value of an index made of whole numbers and names for such: ``i + 1``."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        held = case.held.get(dotted(node))
+        return int(held.value) if held is not None and held.type == "int" and held.value else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        of = _whole_number(case, node.operand)
+        return None if of is None else -of
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        left, right = _whole_number(case, node.left), _whole_number(case, node.right)
+        if left is not None and right is not None:
+            return left + right if isinstance(node.op, ast.Add) else left - right
+    return None
+
+
+def _loop_over_range(case: Case, index: ast.expr) -> ast.For | None:
+    """The loop around the line that counts a name by ``range``, if the index is that name."""
+    loops = [
+        node
+        for node in case.nodes(ast.For)
+        if node.lineno < case.line <= (node.end_lineno or 0)
+        if isinstance(index, ast.Name) and dotted(node.target) == index.id
+        if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "range"
+    ]
+    return loops[-1] if loops else None
+
+
+_KEYS_SHOWN = 8
 
 
 def no_place(case: Case) -> str:
@@ -48,12 +151,9 @@ def no_place(case: Case) -> str:
     name = PurePath(case.trace.filename).name
     if frames and (PurePath(frames[-1][0]).name, int(frames[-1][1])) != (name, case.line):
         return ""  # Python names the whole path of a script, whatever it was called by
-    statement = case.text.statement(case.line)
-    found = [
-        node
-        for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
-    ]
+    found = list(_elements_taken(case))
+    if words := _beyond_the_end(case, found):
+        return words
     if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):
         return ""
     owner, index = case.text.segment(found[0].value), case.text.segment(found[0].slice)

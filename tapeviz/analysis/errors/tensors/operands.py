@@ -9,6 +9,7 @@ import numpy as np
 
 from ....text.names import dotted
 from ....text.statements import head_of, read_text
+from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
 from ..case import Case
@@ -17,6 +18,7 @@ OperandShape = Sequence[int | None]
 MOST_SHOWN = 4
 """Elements of a value, and names, that stand in a sentence."""
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
+_KEYS_SHOWN = 8
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
 
@@ -110,12 +112,13 @@ def _is_same(shape: OperandShape, wanted: OperandShape) -> bool:
 def held_words(case: Case, code: ast.AST) -> Iterator[str]:
     """Yield ``g has shape (2,) and dtype float32`` for each name in the code (of a loop: in its
     head) that means a tensor or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a
-    tensor."""
+    tensor; ``i is 3``, ``layers is a list of 3 elements`` for other values that were recorded."""
     trace, text = case.trace, read_text(case.text)
-    parts = head_of(code) if isinstance(code, ast.stmt) else (code,)
-    nodes = (node for part in parts for node in ast.walk(part))
-    names = {dotted(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute))}
-    for name in sorted(names):
+    for name in names_read(code):
+        held = case.held.get(name)
+        if held is not None and (words := _words_of_held(case, held)):
+            yield words
+            continue
         root = name.partition(".")[0]
         scope = text.owner(case.line, root)
         meant = [
@@ -123,9 +126,44 @@ def held_words(case: Case, code: ast.AST) -> Iterator[str]:
             for binding in trace.bindings
             for tensor, words in binding.tensors
             if words == name and text.owner(binding.site.line, root) == scope
+            if held is None or held.type == binding.value  # a ragged or sparse tensor
         ]
         if meant and (words := _words(trace, *meant[-1])):
             yield words
+
+
+def names_read(code: ast.AST) -> Sequence[str]:
+    """The names in the code, and names with dots, in alphabetical order; of a statement with a body
+    those of its head."""
+    parts = head_of(code) if isinstance(code, ast.stmt) else (code,)
+    nodes = (node for part in parts for node in ast.walk(part))
+    return sorted({dotted(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute))})
+
+
+def _words_of_held(case: Case, held: HeldValue) -> str:
+    words = _words(case.trace, TensorId(held.tensor), held.name) if held.tensor else ""
+    if words or not (held.value or held.dtype or held.size >= 0):
+        return words
+    if held.value:
+        return f"{held.name} is {held.value}"
+    if held.dtype:
+        shape = "unknown shape" if held.shape is None else f"shape {tuple(held.shape)}"
+        return f"{held.name} has {shape} and dtype {held.dtype}"
+    if held.keys:
+        shown = ", ".join(held.keys[:_KEYS_SHOWN])
+        more = f" and {held.size - _KEYS_SHOWN} more" if held.size > _KEYS_SHOWN else ""
+        return f"{held.name} has the keys {shown}{more}"
+    elements = "1 element" if held.size == 1 else f"{held.size} elements"
+    return f"{held.name} is a {held.type} of {elements}"
+
+
+def held_at_failure(case: Case) -> str:
+    """Say what the names on the line meant, for an exception of which nothing else is known."""
+    statement = case.text.statement(case.line)
+    held = [*held_words(case, statement)] if statement is not None and case.held else []
+    if not held:
+        return ""
+    return f"When line {case.line} raised this, {', '.join(held[:MOST_SHOWN])}."
 
 
 def _words(trace: Trace, tensor: TensorId, name: str) -> str:

@@ -61,6 +61,26 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "its tf.function an input_signature.",
     ),
     (
+        r"(?:could not be loaded|Layer .* expected .* variables).*?variable\.shape=(\(.*?\)), "
+        r"Received: value\.shape=(\(.*?\))",
+        "The file that line {line} loads has a weight of shape {1} where this model has one of "
+        "shape {0}, so it was saved from a model whose layers have other sizes. Build the model as "
+        "it was when it was saved; for a new last layer load before it is added.",
+    ),
+    (
+        r"Layer count mismatch when loading weights.*expected (\d+) layers?, found (\d+)",
+        "The file that line {line} loads has the weights of {1} layers, and this model has {0} of "
+        "such layers. Build the model as it was when it was saved, and call it once before, since "
+        "a layer that was not called has no weights yet.",
+    ),
+    (
+        r"cannot (?:pickle|serialize) '?([\w.]+)'? object"
+        r"|Can't (?:pickle|get local object) ([^\n]+)",
+        "Line {line} pickles or copies an object that cannot be taken apart, {0}{1}, or that holds "
+        "such a part. Keep numbers in its place: tensor.numpy(), model.get_weights(), or a file "
+        "written by model.save; tapes and functions are made anew where they are needed.",
+    ),
+    (
         r"Python objects? that were not bound to checkpointed values"
         r"|Unresolved object in checkpoint",
         "What line {line} restores and what was saved do not have the same parts. Parts find each "

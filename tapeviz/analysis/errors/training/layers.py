@@ -16,6 +16,7 @@ _AXES = {
     "5": "samples, three of space, and channels",
 }
 """The axes of the inputs of recurrent layers and convolutions of Keras."""
+_OF_ONE_CHANNEL = {"2": "single numbers", "3": "series of single numbers"}
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D")
 _FEW_NAMES = 8
 
@@ -48,18 +49,19 @@ def layer_rank(case: Case) -> str:
             f"steps comes by x[:, tf.newaxis]."
         )
     axes = f" ({_AXES[wanted]})" if wanted in _AXES else ""
+    channel = _OF_ONE_CHANNEL.get(wanted, "grey pictures")
     if shape.startswith("(None"):
         return (
             f"The layer {layer} on line {case.line} takes an input of {wanted} axes{axes}"
             f"{' or more' if least else ''}, and got one of shape {shape}. None is the axis of the "
             f"samples, so another one is missing: write it into the shape of the input, as a 1 at "
-            f"its end for the channel of grey pictures, or add it by a tf.keras.layers.Reshape."
+            f"its end for {channel}, or add it by a tf.keras.layers.Reshape."
         )
     return (
         f"The layer {layer} that line {case.line} runs takes an input of {wanted} axes{axes}"
         f"{' or more' if least else ''}, and got one of shape {shape}. "
         f"A single sample needs an axis for the batch in front: x[tf.newaxis]. "
-        f"Other axes come by tf.reshape or tf.expand_dims."
+        f"A batch of {channel} needs one at the end: x[..., tf.newaxis]."
     )
 
 

@@ -126,6 +126,24 @@ def loss_without_return(case: Case) -> str:
     return ""
 
 
+def step_without_dict(case: Case) -> str:
+    """A ``train_step`` or ``test_step`` that returns a tensor, where ``fit`` or ``evaluate`` takes
+    a dict (``_pythonify_logs`` of Keras 3.0 to 3.15; ``flatten_metrics_in_order`` of 2.15)."""
+    called = set(map(called_name, calls_in(case.text.statement(case.failure.line))))
+    steps = [name for method, name in _STEPS.items() if method in called]
+    made = [each for each in case.nodes(ast.FunctionDef) if each.name in steps]
+    if not made or not returns_value(made[0]):
+        return ""
+    return (
+        f"{made[0].name} (line {made[0].lineno}) of the model that line {case.failure.line} runs "
+        f"returns something else than a dict, and Keras takes the numbers that it shows from a "
+        f"dict, by their names. End it with return {{'loss': loss}}."
+    )
+
+
+_STEPS = {"fit": "train_step", "train_on_batch": "train_step", "evaluate": "test_step"}
+
+
 def _functions_named(given: Sequence[ast.expr]) -> Iterator[ast.Name]:
     """The names in expressions but those that are called there."""
     nodes = [node for each in given for node in ast.walk(each)]
