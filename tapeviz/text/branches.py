@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from .names import dotted
-from .trees import parse_expression
+from .trees import lines_of, parse_expression
 
 _NEAR = 20
 """Statements of the same block before and after that are looked at."""
@@ -213,9 +213,4 @@ def _only_looks(node: ast.AST) -> bool:
 
 
 def _lines(body: Sequence[ast.AST]) -> set[int]:
-    return {
-        line
-        for part in body
-        if isinstance(part, (ast.stmt, ast.expr))
-        for line in range(part.lineno, (part.end_lineno or part.lineno) + 1)
-    }
+    return {line for part in body for line in lines_of(part)}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from .names import called_name, names_in, targets_of
 from .source import SourceText, TextSpan
+from .trees import lines_of
 
 LAYER_METHODS = frozenset(("call", "__call__", "build"))
 """Methods in which the name scope says which layer runs."""
@@ -136,7 +137,7 @@ def _automatic(name: str) -> str:
 def _lines_of_methods(node: ast.ClassDef) -> Iterator[int]:
     for child in node.body:
         if isinstance(child, ast.FunctionDef) and child.name in LAYER_METHODS:
-            yield from range(child.lineno, (child.end_lineno or child.lineno) + 1)
+            yield from lines_of(child)
 
 
 def _root(call: ast.Call) -> str:

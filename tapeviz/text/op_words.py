@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .source import SourceText, is_given_lambda
+from .trees import lines_of
 
 _FRIENDLY = {
     "BatchMatMul": "MatMul",
@@ -127,14 +128,10 @@ def _expressions(text: SourceText, line: int, *, with_lambdas: bool) -> Iterator
     """
     statement = text.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
-        if not isinstance(node, (ast.Call, ast.BinOp, ast.Compare)) or not _covers(node, line):
+        if not isinstance(node, (ast.Call, ast.BinOp, ast.Compare)) or line not in lines_of(node):
             continue
         if with_lambdas or not is_given_lambda(node):
             yield node.func if isinstance(node, ast.Call) else node
-
-
-def _covers(node: ast.expr, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or line)
 
 
 def _may_make(node: ast.expr, kind: str) -> bool:

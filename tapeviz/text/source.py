@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .branches import TextBranch, branches_by_name
 from .names import called_name, dotted, names_in
-from .trees import parse_expression, parse_module
+from .trees import lines_of, parse_expression, parse_module
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
 _SOURCE_NAMES = ("sources", "xs", "source")
@@ -135,12 +135,9 @@ class SourceText:
 
     @cached_property
     def _smallest(self) -> dict[int, ast.stmt]:
-        def lines(node: ast.stmt) -> range:
-            return range(node.lineno, (node.end_lineno or node.lineno) + 1)
-
         found: dict[int, ast.stmt] = {}
-        for node in sorted(self._statements, key=lambda node: len(lines(node))):
-            for line in lines(node):
+        for node in sorted(self._statements, key=lambda node: len(lines_of(node))):
+            for line in lines_of(node):
                 found.setdefault(line, node)
         return found
 

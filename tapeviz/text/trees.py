@@ -1,4 +1,4 @@
-"""Python text in, its syntax tree out, on any thread."""
+"""Python text in, its syntax tree out, on any thread; and the lines of a node of it."""
 
 from __future__ import annotations
 
@@ -42,3 +42,9 @@ def parse_expression(text: str) -> ast.expr:
     """The tree of one expression. Raises what :func:`ast.parse` raises."""
     with _ALONE:
         return ast.parse(text, mode="eval").body
+
+
+def lines_of(node: ast.AST) -> range:
+    """The lines that a node covers; none of what has no place, as the operator of a sum."""
+    first = getattr(node, "lineno", 0)
+    return range(first, (getattr(node, "end_lineno", 0) or first) + 1) if first else range(0)

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from ...text.messages import first_words
 from ...text.names import dotted
+from ...text.trees import lines_of
 from ...trace.ids import TensorId
 from ...trace.model import CaughtError
 from ..call_facts import CallFacts
@@ -130,7 +131,6 @@ def _catcher(facts: CallFacts, error: CaughtError) -> str:
     handlers = [
         node.lineno
         for node in (ast.walk(tree) if tree is not None else ())
-        if isinstance(node, ast.ExceptHandler)
-        and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.ExceptHandler) and line in lines_of(node)
     ]
     return f"The except on line {max(handlers)}" if handlers else "An except"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...text.names import names_in
+from ...text.trees import lines_of
 from ...trace.ops import Op
 from ..call_facts import CallFacts
 
@@ -84,8 +85,6 @@ def _reads_of(function: ast.AST, loop: _Loop, node: ast.AST) -> Iterator[LateNam
     own |= {each.id for each in names if not isinstance(each.ctx, ast.Load)}
     reads = {each.id for each in names} - own
     called = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
-    lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    around = range(getattr(node, "lineno", 0), (getattr(node, "end_lineno", 0) or 0) + 1)
     takes = frozenset(reads | names_in(loop.iter))
     for name in sorted(reads & names_in(loop.target)):
-        yield LateName(name, function.lineno, called, lines, around, takes)
+        yield LateName(name, function.lineno, called, lines_of(function), lines_of(node), takes)

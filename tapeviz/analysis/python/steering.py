@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...text.names import called_name, names_in, targets_of
 from ...text.source import SourceText
+from ...text.trees import lines_of
 
 _MOST_HANDOVERS = 3
 
@@ -32,8 +33,7 @@ def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | N
     reads = {name for other in ran for name in read_on(text, other)}
     for node in ast.walk(text.tree) if text.tree else ():
         for head, steered in _heads(node):
-            is_here = head.lineno <= line <= (head.end_lineno or head.lineno)
-            if not (is_here or names & names_in(head)):
+            if line not in lines_of(head) and not names & names_in(head):
                 continue
             if steered.binds & reads or any(other in steered.lines for other in ran):
                 return steered

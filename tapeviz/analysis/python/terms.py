@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
+from ...text.trees import lines_of
 from ...trace.ids import OpId, TensorId, VersionId
 from ...trace.model import Leave
 from ...trace.op_kinds import ops_with
@@ -273,7 +274,7 @@ def _written_numbers(facts: CallFacts) -> tuple[frozenset[float], list[range]]:
             number = float(min(max(node.value, -_LARGEST), _LARGEST))
             numbers |= {number, -number}
         elif isinstance(node, ast.Compare):
-            compared.append(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            compared.append(lines_of(node))
     return frozenset(numbers), compared
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...text.names import called_name
 from ...text.source import SourceText
+from ...text.trees import lines_of
 
 _LONGEST_HEADER = 30
 
@@ -56,10 +57,10 @@ class LoopLines:
                 continue
             if isinstance(child, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
                 header = _header(text, child.generators[0])
-                for line in range(child.lineno, (child.end_lineno or child.lineno) + 1):
+                for line in lines_of(child):
                     self._comprehensions.setdefault(line, []).append(header)
             if isinstance(child, ast.With) and any(map(_opens_scope, child.items)):
-                self.scopes.update(range(child.lineno, (child.end_lineno or child.lineno) + 1))
+                self.scopes.update(lines_of(child))
             if isinstance(child, ast.stmt) and (inside or around):
                 self._fill(child, inside)
             self._read(text, child, inside)
@@ -70,7 +71,7 @@ class LoopLines:
         return {line: found[0] for line, found in self._comprehensions.items() if len(found) == 1}
 
     def _fill(self, statement: ast.stmt, loops: tuple[LoopStatement, ...]) -> None:
-        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+        for line in lines_of(statement):
             self.loops[line] = loops
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ....text.branches import names_inside
 from ....text.statements import read_text
+from ....text.trees import lines_of
 from ...call_facts import CallFacts
 from ...findings import Cause
 from ...flow.ends import last_made_from
@@ -71,5 +72,5 @@ def _block_of_tape(facts: CallFacts) -> range:
     tape, tree = facts.tape, facts.text.tree
     for node in ast.walk(tree) if tape is not None and tree is not None else ():
         if isinstance(node, ast.With) and tape is not None and node.lineno == tape.site.line:
-            return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            return lines_of(node)
     return range(0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ....text.statements import read_text
+from ....text.trees import lines_of
 from ....trace.calls import Operand
 from ....trace.ids import TensorId
 from ...call_facts import CallFacts
@@ -111,7 +112,7 @@ def _line_of_parameter(facts: CallFacts, source: Operand) -> int:
         node
         for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.lineno <= line <= (node.end_lineno or line)
+        and line in lines_of(node)
         and any(
             source.text == argument.arg
             for argument in ast.walk(node.args)

@@ -6,6 +6,7 @@ import ast
 
 from ....text.names import bound_names
 from ....text.statements import read_text
+from ....text.trees import lines_of
 from ....trace.model import Failure
 from ..case import Case
 
@@ -42,7 +43,7 @@ def undefined(case: Case) -> str:
 def _is_attribute(case: Case, name: str) -> bool:
     """Whether a class around the line gives ``self`` an attribute of that name."""
     for node in case.nodes(ast.ClassDef):
-        if node.lineno <= case.line <= (node.end_lineno or 0) and any(
+        if case.line in lines_of(node) and any(
             isinstance(each, ast.Attribute)
             and isinstance(each.ctx, ast.Store)
             and (each.attr, case.text.segment(each.value)) == (name, "self")

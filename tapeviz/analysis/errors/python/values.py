@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from ....text.names import calls_in, dotted
+from ....text.trees import lines_of
 from ..case import Case, Explain
 
 
@@ -86,9 +87,7 @@ def given_to_math(case: Case) -> str:
     makes a number of a value, too, or the call was given plain numbers."""
     statement = case.text.statement(case.line)
     nodes = [
-        node
-        for node in (ast.walk(statement) if statement else ())
-        if getattr(node, "lineno", case.line + 1) <= case.line <= getattr(node, "end_lineno", 0)
+        node for node in (ast.walk(statement) if statement else ()) if case.line in lines_of(node)
     ]
     calls = {node: dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     of_math = [call for call, path in calls.items() if path.startswith("math.")]

@@ -6,6 +6,7 @@ import ast
 import re
 
 from ....text.names import names_in, targets_of
+from ....text.trees import lines_of
 from ....trace.ids import VariableId
 from ..case import Case
 from ..raised_inside import reached_words
@@ -187,7 +188,7 @@ def _loop_over_variable(case: Case) -> ast.For | None:
         if VariableId(tensor) in case.trace.variables
     }
     for node in case.nodes(ast.For):
-        if node.lineno < case.line <= (node.end_lineno or 0):
+        if case.line in lines_of(node)[1:]:
             names, data = names_in(node.target), names_in(node.iter)
             if names & changed and not names & held and data & held:
                 return node
