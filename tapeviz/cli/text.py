@@ -170,7 +170,7 @@ def site_lines(trace: Trace, diagnosis: Diagnosis, site: CallSite) -> Iterator[s
                 yield f"  In round {number:,}:"
             findings = diagnosis.round(site, number).findings
             yield from _trouble(trace, [findings[series.place] for series in group])
-    yield from map(_wrapped, trend_sentences(site, site.sources))
+    yield from map(_wrapped, trend_sentences(trace, diagnosis, site, site.sources))
 
 
 def _trouble(trace: Trace, group: Sequence[Finding]) -> Iterator[str]:

@@ -109,7 +109,8 @@ def _result_card(trace: Trace, diagnosis: Diagnosis, result: SourceResult) -> Pa
     site = diagnosis.rounds.site_of(call.id)
     if result.series is not None and site is not None:
         outcomes = series_words(diagnosis, site, result.series)
-        numbers, trends = numbers_words(result.series), trend_sentences(site, [result.series])
+        numbers = numbers_words(result.series)
+        trends = trend_sentences(trace, diagnosis, site, [result.series])
         told = words if finding.status != "flows" else []
         words = [f"{outcomes[0].upper()}{outcomes[1:]}.", numbers, *trends, *told]
         number = site.round_of(call.id)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tapeviz.analysis import diagnose
-from tapeviz.analysis.model import Diagnosis
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis
 from tapeviz.analysis.rounds.call_sites import CallSite, SourceSeries
 from tapeviz.analysis.rounds.over_time import (
     TurnShares,
@@ -16,6 +16,8 @@ from tapeviz.analysis.rounds.over_time import (
 )
 from tapeviz.recording.live import Recorder, Snippet
 from tapeviz.trace.ids import CallId
+from tapeviz.trace.model import EMPTY_TRACE, Trace
+from tests.traces import Script
 
 CELL = """
 import tensorflow as tf
@@ -56,15 +58,15 @@ def _shares(norms: list[float]) -> TurnShares:
 
 def test_words_say_from_which_turns_it_comes() -> None:
     vanishing = _shares([1e-4] * 8 + [1.0, 2.0])
-    (words,) = plot_sentences(Diagnosis(), None, 0, [vanishing])
+    (words,) = plot_sentences(EMPTY_TRACE, Diagnosis(), None, 0, [vanishing])
     assert words == (
         "∂u vanishes over the turns of line 9: more than 99 % of it comes from the last 2 of 10 "
         "turns."
     )
     exploding = _shares([90.0, 6.0] + [0.5] * 8)
-    (words,) = plot_sentences(Diagnosis(), None, 0, [exploding])
+    (words,) = plot_sentences(EMPTY_TRACE, Diagnosis(), None, 0, [exploding])
     assert words.startswith("∂u explodes over the turns of line 9: 96 % of it comes from the first")
-    assert not plot_sentences(Diagnosis(), None, 0, [_shares([1.0] * 10)])
+    assert not plot_sentences(EMPTY_TRACE, Diagnosis(), None, 0, [_shares([1.0] * 10)])
 
 
 def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
@@ -78,44 +80,79 @@ def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
     return CallSite(3, ids, tuple(range(rounds)), sources, np.array(losses), (0,) * rounds)
 
 
+def _network(layers: int, rounds: int, begins: int = 0) -> tuple[Trace, Diagnosis]:
+    """A network of matrices, each multiplied by what the one before gave. ``begins``: the layer
+    that gets the input anew: those before it are a network beside it, and the target is a sum."""
+    script = Script()
+    handles = [script.variable(f"w{n}", (2, 2)) for n in range(layers)]
+    tape = script.tape()
+    x = y = script.op("Const", [], (2, 2))
+    beside, steps = [], []
+    for n, handle in enumerate(handles):
+        if n == begins:
+            beside, y = [y], x
+        weight = script.read(handle, (2, 2))
+        steps.append((script.last_op, [weight]))
+        y = script.op("MatMul", [y, weight], (2, 2))
+        steps.append((script.last_op, [y, weight]))
+    target = script.op("AddV2", [y, *beside], (2, 2))
+    steps.append((script.last_op, [y, *beside]))
+    script.exit(tape)
+    with script.call(tape, [target], handles, variables=handles) as results:
+        for op, inputs in reversed(steps):
+            script.step(op, [script.tensor((2, 2))], [script.tensor((2, 2)) for _ in inputs])
+        results += [script.tensor((2, 2)) for _ in handles]
+    trace = script.trace()
+    (call,) = trace.calls
+    return trace, Diagnosis(calls=(CallDiagnosis(call, ()),) * rounds)
+
+
 def test_words_compare_the_first_layer_with_the_last() -> None:
     site = _site([[1e-5], [1e-3], [1e-2], [0.02]], [1.0], 2)
-    (words,) = plot_sentences(Diagnosis(), site, 1, ())
+    (words,) = plot_sentences(*_network(4, 1), site, 1, ())
     assert words == (
         "Vanishes towards the first layer, by a factor of 2,000: ‖∂w0‖ is 1e-05, ‖∂w3‖ 0.02 "
         "(round 1)."
     )
     to_and_fro = _site([[1e-5], [1e-3], [1e-4], [1e-6], [0.02]], [1.0], 2)
-    assert not plot_sentences(Diagnosis(), to_and_fro, 1, ())
+    assert not plot_sentences(*_network(5, 1), to_and_fro, 1, ())
+
+
+def test_layers_of_another_network_are_not_compared() -> None:
+    norms = [[1e-7], [1e-6], [1e-5], [1e-3], [1e-2], [0.02]]
+    site = _site(norms, [1.0], 2)
+    (words,) = plot_sentences(*_network(6, 1, begins=2), site, 1, ())
+    assert words.endswith("‖∂w2‖ is 1e-05, ‖∂w5‖ 0.02 (round 1).")
+    assert not plot_sentences(*_network(6, 1, begins=3), site, 1, ())
 
 
 def test_words_compare_layers_before_the_last_one_has_settled() -> None:
     norms = [[1e-6, 1e-7], [1e-4, 1e-7], [1e-2, 1e-7], [1.0, 1e-7]]
-    settled = _site(norms, [1.0, 0.9], 2)
-    (words,) = trend_sentences(settled, settled.sources)
+    settled, run = _site(norms, [1.0, 0.9], 2), _network(4, 2)
+    (words,) = trend_sentences(*run, settled, settled.sources)
     assert words.endswith("‖∂w0‖ is 1e-06, ‖∂w3‖ 1 (round 1).")
-    assert not trend_sentences(settled, settled.sources, 2)
+    assert not trend_sentences(*run, settled, settled.sources, 2)
 
 
 def test_words_tell_a_blow_up_from_learning() -> None:
     blown = _site([[1.0, 2.0, 30.0, 5_000.0]], [1.0, 1.0, 2.0, 9.0], 1)
-    (words,) = plot_sentences(Diagnosis(), blown, 4, ())
+    (words,) = plot_sentences(EMPTY_TRACE, Diagnosis(), blown, 4, ())
     assert words == "‖∂w0‖ explodes over the rounds: 1 in round 1, 5e+03 in round 4."
     stuck = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.9, 0.9, 0.9], 1)
-    (words,) = plot_sentences(Diagnosis(), stuck, 4, ())
+    (words,) = plot_sentences(EMPTY_TRACE, Diagnosis(), stuck, 4, ())
     assert words == (
         "‖∂w0‖ falls from 1 to 1e-05 over the rounds: loss has settled at 0.9, a minimum or a "
         "plateau."
     )
     moving = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 5.0, 20.0, 100.0], 1)
-    assert not trend_sentences(moving, moving.sources)
+    assert not trend_sentences(EMPTY_TRACE, Diagnosis(), moving, moving.sources)
     learnt = _site([[1.0, 0.1, 1e-3, 1e-5]], [1.0, 0.1, 1e-3, 1e-6], 1)
-    assert not plot_sentences(Diagnosis(), learnt, 4, ())
+    assert not plot_sentences(EMPTY_TRACE, Diagnosis(), learnt, 4, ())
     from_zeros = [[0.0, 1e-4, *np.linspace(1e-3, 0.5, 98)]]  # of a matrix beside one of zeros
     assert not plot_sentences(
-        Diagnosis(), _site(from_zeros, [*np.linspace(1.0, 0.8, 100)], 1), 4, ()
+        EMPTY_TRACE, Diagnosis(), _site(from_zeros, [*np.linspace(1.0, 0.8, 100)], 1), 4, ()
     )
     many = _site([[1.0, 2.0, 30.0, 5_000.0 + n] for n in range(9)], [1.0, 1.0, 2.0, 9.0], 1)
-    first, *_, more = plot_sentences(Diagnosis(), many, 4, ())
+    first, *_, more = plot_sentences(EMPTY_TRACE, Diagnosis(), many, 4, ())
     assert first.startswith("‖∂w8‖ explodes")
     assert more == "The gradients of 6 more sources change as much."

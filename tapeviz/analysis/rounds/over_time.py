@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...trace.calls import Call, Step
 from ...trace.ids import OpId, SiteId, TensorId
 from ...trace.model import Trace
+from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ...wording import counted
 from ..model import CallDiagnosis, Diagnosis
@@ -31,6 +33,8 @@ _MOST_TOLD = 3
 """Sources whose change over the rounds is told; of more only how many."""
 _STEADY = 2 / 3
 """The part of the layers from which on to the next one the norm changes in the same direction."""
+_HANDED_ON = ops_with("view") | ops_with("copy") | {"ReadVariableOp"}
+"""Ops between a variable and the op that uses its value: a read, a cast, a slice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,11 @@ def turn_shares(trace: Trace, diagnosed: CallDiagnosis) -> tuple[TurnShares, ...
 
 
 def plot_sentences(
-    diagnosis: Diagnosis, site: CallSite | None, number: int, shares: Sequence[TurnShares]
+    trace: Trace,
+    diagnosis: Diagnosis,
+    site: CallSite | None,
+    number: int,
+    shares: Sequence[TurnShares],
 ) -> tuple[str, ...]:
     """Sentences about the most important facts of the plots, with their numbers.
 
@@ -91,18 +99,27 @@ def plot_sentences(
     turns = tuple(_turns(shares))
     if site is None:
         return turns
-    trends = trend_sentences(site, site.sources, number)
+    trends = trend_sentences(trace, diagnosis, site, site.sources, number)
     return (*_spoiled_rounds(diagnosis, site), *turns, *trends)
 
 
 def trend_sentences(
-    site: CallSite, about: Sequence[SourceSeries], number: int | None = None
+    trace: Trace,
+    diagnosis: Diagnosis,
+    site: CallSite,
+    about: Sequence[SourceSeries],
+    number: int | None = None,
 ) -> tuple[str, ...]:
     """Sentences about some sources of a call site whose gradients vanish or explode: from layer to
     layer, in a round (``number``, from 1; None: the last, or else the first), or over all rounds.
     A network in which they vanish ends where its last layer has done what it can alone."""
     ends = (number,) if number else dict.fromkeys((len(site), 1))
-    layers = next(filter(None, (tuple(_layers(site, about, each)) for each in ends)), ())
+    rounds = [each - 1 for each in ends]
+    chain: Sequence[SourceSeries] = ()
+    norms = np.array([series.norms[rounds] for series in site.layers])
+    if len(norms) >= _LEAST_LAYERS and (norms.max(0) >= _STEEP * norms.min(0)).any():
+        chain = _in_a_row(trace, diagnosis.round(site, len(site)).call, site.layers)
+    layers = next(filter(None, (tuple(_layers(chain, about, each)) for each in ends)), ())
     return (*layers, *_rounds(site, about))
 
 
@@ -131,10 +148,40 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
             )
 
 
-def _layers(site: CallSite, about: Sequence[SourceSeries], round_number: int) -> Iterator[str]:
+def _in_a_row(trace: Trace, call: Call, layers: Sequence[SourceSeries]) -> list[SourceSeries]:
+    """The last of these layers, and before it those whose gradient came back through an op that
+    uses its weights: those of another network, or of another branch, did not."""
+    steps = [(step, op) for step in call.steps if (op := trace.op(step.op)) is not None]
+    sources = [series.place for series in layers if series.place < len(call.sources)]
+    last = call.sources[sources[-1]].tensor if sources else None
+    weights, through = {last}, set[TensorId | None]()
+    for step, op in reversed(steps):
+        if not weights.isdisjoint(_passed(step, op)):
+            if op.type in _HANDED_ON:
+                weights.update(step.made(op))
+            else:
+                through.update(step.made(op))
+    for step, op in steps:
+        if not through.isdisjoint(step.made(op)):
+            through.update(_passed(step, op))
+    return [
+        series
+        for series in layers
+        if series.place in sources and call.sources[series.place].tensor in through
+    ]
+
+
+def _passed(step: Step, op: Op) -> Iterator[TensorId]:
+    """The tensors to which a step passed a gradient."""
+    pairs = zip(step.taken(op), step.downstream, strict=False)
+    return (tensor for tensor, gradient in pairs if gradient is not None)
+
+
+def _layers(
+    layers: Sequence[SourceSeries], about: Sequence[SourceSeries], round_number: int
+) -> Iterator[str]:
     """The weights of the first layer against those of the last one, if those between them lead from
     one to the other."""
-    layers = site.layers
     if len(layers) < _LEAST_LAYERS or layers[0] not in about:
         return
     first, last = layers[0], layers[-1]

@@ -162,7 +162,7 @@ class FindingCard(Card):
         if numbers:
             self.add_words(numbers, "muted")
         ours = [result.series for result in self._results if result.series is not None]
-        for sentence in trend_sentences(site, ours):
+        for sentence in trend_sentences(self._document.trace, diagnosis, site, ours):
             self.add_words(sentence)
         if np.isfinite(series.shown).any():
             marked = [n for n, s in enumerate(series.statuses, 1) if s not in ("flows", None)]

@@ -126,7 +126,9 @@ class OverTimePanel(Panel):
         self.empty.setVisible(not has_any)
         self.empty.setText(EMPTY if site is None else NO_NORMS)
         self._offer(plotted)
-        words = plot_sentences(document.diagnosis, site, document.round, self._shares)
+        words = plot_sentences(
+            document.trace, document.diagnosis, site, document.round, self._shares
+        )
         self.words.setText(isolated("\n\n".join(words)))
         self.beside.setVisible(bool(words))
         self._show_plot()
