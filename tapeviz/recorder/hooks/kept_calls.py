@@ -3,9 +3,9 @@
 Arguments and results are kept as NumPy views of TensorFlow's own memory: nothing is copied, and the
 tensors themselves can die as they do in a plain run. What variables held is read at checkpoints:
 before calls 1, 2, 4, 8 … of a function, after a write from outside of functions, when many bytes
-came together, and every fifth of a second, so that few calls have to run again. All this stays
-within a budget of bytes; beyond it calls between the first and the last are forgotten, and it is
-known which.
+came together, and after every fifth of a second of computing, so that few calls have to run again.
+All this stays within a budget of bytes; beyond it calls between the first and the last are
+forgotten, and it is known which.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from math import prod
 from operator import is_
 from threading import RLock
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ _SLOW_READ = 0.02
 _LARGE = 1 << 20
 """Bytes below which a read that took long was only interrupted."""
 _SECONDS_BETWEEN = 0.2
+"""By the clock and of CPU: a read costs as much as many a call, as the write after it has to copy,
+and programs that wait or share the processor run few calls in this time."""
 _ALWAYS_ALLOWED = 0.1
 """Seconds of reading that no run is too short for."""
 _SHARE_OF_READS = 0.02
@@ -101,6 +103,7 @@ class _Traced:
     fresh_bytes: int = 0
     fresh_calls: int = 0
     last_read: float = 0.0
+    last_read_cpu: float = 0.0
 
     def take_tail(self, arguments: Sequence[Any]) -> None:
         """Let ``tail`` be the last ones of these arguments."""
@@ -230,6 +233,7 @@ class KeptCalls:
         has_many = 8 * traced.fresh_calls > limits.CALLS_KEPT
         has_much = has_many or 8 * traced.fresh_bytes > self._budget
         is_time = now - traced.last_read > self._pause
+        is_time = is_time and process_time() - traced.last_read_cpu > self._pause
         is_due = is_power or has_much or is_time
         if not is_due and not self.written:
             return
@@ -244,6 +248,7 @@ class KeptCalls:
             return
         if is_due:
             traced.fresh_bytes, traced.fresh_calls, traced.last_read = 0, 0, now
+            traced.last_read_cpu = process_time()
             if not is_power and not has_much and not written:
                 self._by_time.append(self._sequence)
         due = traced.handles if is_due else {each: traced.handles[each] for each in written}
