@@ -49,6 +49,21 @@ KERAS = (
 @pytest.mark.parametrize(
     ("printed", "shown"),
     [
+        (b"PNG\xff\xfe\xd8\xb4\x81\n", "PNG\ufffd\ufffd\ufffd\ufffd\n"),
+        ("naïve café ".encode() + b"caf\xe9", "naïve café caf\ufffd"),
+    ],
+)
+def test_bytes_that_are_no_text_have_no_letters_by_chance(
+    qtbot: QtBot, panel: OutputPanel, printed: bytes, shown: str
+) -> None:
+    panel.add("stdout", printed.decode(errors="replace"))
+    qtbot.waitUntil(lambda: settled(panel))
+    assert panel.text.toPlainText() == shown
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
         (KERAS, "Epoch 1/2\n\n16/16 ━━━━ loss: 0.2777\n"),
         ("\r 10%\r 55%\r100%\ndone\n", "100%\ndone\n"),
         ("longer\rsh\n", "shnger\n"),

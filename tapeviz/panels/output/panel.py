@@ -24,7 +24,7 @@ from ..units import utf16_units
 from ..widgets import link_button, plain_label
 from .figures import FigureRow
 from .question import QuestionBar
-from .terminal import has_controls, split_unfinished, written
+from .terminal import has_controls, split_unfinished, without_chance_letters, written
 
 LONGEST_LINE = 1_000
 """Qt lays a line out in time that grows with its square: longer ones are broken."""
@@ -222,6 +222,7 @@ class OutputPanel(Panel):
         cursor.insertText(f"… {self._left_out:,} lines left out …\n", self._formats["note"])
 
     def _insert(self, stream: str, text: str) -> None:
+        text = without_chance_letters(text)
         if self._column is None and not has_controls(text):
             self._append(stream, text)
             return

@@ -14,6 +14,20 @@ _TOKEN = re.compile(
 )
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-9;:?]{0,40}|\][^\x07\x1b]{0,200})?\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_NO_UTF8 = "\ufffd"
+"""The character that stands for a byte that is no UTF-8."""
+
+
+def without_chance_letters(text: str) -> str:
+    """Put U+FFFD for all that is not ASCII if most of that was no UTF-8.
+
+    Such bytes are no text: one in thirty of random ones is a letter of some script by chance, and
+    Qt looks through all fonts of the system for each of these scripts.
+    """
+    lost = text.count(_NO_UTF8)
+    is_text = not lost or 2 * lost < len(_BEYOND_ASCII.findall(text))
+    return text if is_text else _BEYOND_ASCII.sub(_NO_UTF8, text)
 
 
 def has_controls(text: str) -> bool:
