@@ -39,16 +39,20 @@ class Branch:
     is_library: bool = False
 
 
-def inner_first(root: Branch) -> list[Branch]:
-    """All branches of a tree, each after those in it; without recursion, since the tree may be as
-    deep as the snippet's own recursion."""
+def inner_first(root: Branch, least: int = 0) -> list[Branch]:
+    """The branches of a tree with at least so many ops, each after those in it; without recursion,
+    since the tree may be as deep as the snippet's own recursion."""
     found: list[Branch] = []
     waiting = [root]
     while waiting:
         branch = waiting.pop()
         found.append(branch)
         if Branch in set(map(type, branch.children)):  # most have ops alone
-            waiting += [child for child in branch.children if isinstance(child, Branch)]
+            waiting += [
+                child
+                for child in branch.children
+                if isinstance(child, Branch) and child.ops >= least
+            ]
     return found[::-1]
 
 

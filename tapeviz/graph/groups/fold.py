@@ -78,6 +78,8 @@ class _Folding:
         self._parents = np.array([*parents, -1], np.int64)
         """For each group, and at last for none, the one around it."""
         self._hidden = self._hidden_groups()
+        self._closed_around = self._of_groups("closed")
+        self._turn_around = self._of_groups("turn")
 
     def fold(self) -> nx.MultiDiGraph:
         graph, tree = self._graph, self._tree
@@ -129,9 +131,9 @@ class _Folding:
         """For each node the number of itself, or of the closed group that it is in; -1 if it is in
         a turn that is not shown."""
         size = len(self._graph)
-        closed = self._of_groups("closed")[self._home]
+        closed = self._closed_around[self._home]
         standing = np.where(closed >= 0, size + closed, np.arange(size))
-        standing[self._of_groups("turn")[self._home] >= 0] = -1
+        standing[self._turn_around[self._home] >= 0] = -1
         for place in self._tree.ends:
             why, path = self._hidden[self._home_paths[place]]
             if why == "closed" and self._tree.is_beside(place, path):
@@ -154,7 +156,7 @@ class _Folding:
             self._numbers[repeat]: self._numbers[turn]
             for repeat, turn in self._opening.turns.items()
         }
-        turn_of = self._of_groups("turn")[self._home]
+        turn_of = self._turn_around[self._home]
         matching = Matching(self._graph, self._home, self._parents[:-1], turn_of, turns)
         match = matching.counterparts()
         at = match.copy()

@@ -109,7 +109,7 @@ def gather_lines(root: Branch, ops: Sequence[Op], words: Words) -> None:
     The title is the name of what the last op made, else the function that ran most of them, else
     the first and the last op.
     """
-    for branch in inner_first(root):
+    for branch in inner_first(root, LEAST_OPS):
         _gather_calls_of(branch, ops, words)
         _gather_lines_of(branch, ops, words)
 
@@ -194,7 +194,7 @@ def bundle(
 ) -> None:
     """Make consecutive stretches of children that are alike the turns of a repeat; on lines of
     comprehensions whose length ``varying`` rounds differ in, however few they are."""
-    for branch in inner_first(root):
+    for branch in inner_first(root, 2 if varying else _LEAST_LONG_TURNS):
         _bundle_in(branch, words, shapes, root.ops, varying)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from ...trace.ids import OpId
 from ...trace.model import Trace
 from ...trace.ops import Op
 from .branches import Branch, inner_first
-
-_ONLY_OPS = frozenset((int,))
 
 
 class Shapes:
@@ -23,8 +22,9 @@ class Shapes:
         """``ops``: in the order in which they ran; branches know them by their numbers there."""
         self._codes: dict[Hashable, int] = {}
         self._known: dict[Hashable, int] = {}
-        self._of_stretch: dict[tuple[str, int, int], int] = {}
-        """The shape of each stretch of the ops (kind, first and last number) that was a branch."""
+        self._ends: dict[int, tuple[int, int]] = {}
+        """The numbers of the first and the last op of each branch, by the id of the Python object.
+        """
         self._kinds: list[int] = []
         self._inputs: list[tuple[int, ...]] = []
         # An op counts in the shape of each group around it. Most ops take values that were made
@@ -61,30 +61,28 @@ class Shapes:
             self._whole.append(codes.setdefault((kind, near), len(codes)))
 
     def count(self, root: Branch) -> None:
-        """Set ``ops`` and ``shape`` of all branches."""
-        firsts: dict[int, int] = {}
-        lasts: dict[int, int] = {}
-        """The numbers of the first and the last op of each branch."""
+        """Set ``ops`` and ``shape`` of the branches that have no shape yet."""
         for branch in inner_first(root):
+            if branch.shape:
+                continue
             children = branch.children
-            if set(map(type, children)) == _ONLY_OPS:  # most of them
-                branch.ops = len(children)
-            else:
-                branch.ops = sum([1 if isinstance(child, int) else child.ops for child in children])
+            branch.ops = sum([1 if isinstance(child, int) else child.ops for child in children])
             if branch.ops:
-                firsts[id(branch)] = first = _end(children, firsts)
-                lasts[id(branch)] = last = _end(reversed(children), lasts)
-            branch.shape = self._shape(branch, first, last) if branch.ops else 0
+                first, last = self._end(children, 0), self._end(reversed(children), 1)
+                self._ends[id(branch)] = first, last
+                is_whole = last - first + 1 == branch.ops
+                inside = range(first, last + 1) if is_whole else list(_ops_in(branch))
+                branch.shape = self._shape_within(branch.kind, inside)
 
-    def _shape(self, branch: Branch, first: int, last: int) -> int:
-        if last - first + 1 != branch.ops:
-            return self._shape_within(branch.kind, list(_ops_in(branch)))
-        stretch = branch.kind, first, last
-        shape = self._of_stretch.get(stretch)
-        if shape is None:
-            inside = range(first, last + 1)
-            shape = self._of_stretch[stretch] = self._shape_within(branch.kind, inside)
-        return shape
+    def _end(self, children: Iterable[Branch | int], side: Literal[0, 1]) -> int:
+        """The number of the op that comes first (``side`` 0) or last (1) in ``children``, which are
+        in this order (or in reverse)."""
+        for child in children:
+            if isinstance(child, int):
+                return child
+            if child.ops:
+                return self._ends[id(child)][side]
+        raise ValueError("no ops")
 
     def _shape_within(self, kind: str, inside: Sequence[int]) -> int:
         first, last = inside[0], inside[-1]
@@ -112,17 +110,6 @@ class Shapes:
         if isinstance(child, Branch):
             return ("branch", child.kind, child.shape)
         return self._kinds[child]
-
-
-def _end(children: Iterable[Branch | int], known: Mapping[int, int]) -> int:
-    """The number of the op that comes first (or last) in ``children``, which are in this order.
-    ``known``: that number for each branch, by ``id``."""
-    for child in children:
-        if isinstance(child, int):
-            return child
-        if child.ops:
-            return known[id(child)]
-    raise ValueError("no ops")
 
 
 def _ops_in(root: Branch) -> Iterator[int]:

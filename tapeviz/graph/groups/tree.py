@@ -154,7 +154,8 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
             comprehensions(trace),
             last_readers(reads, ops),
         )
-        gather_segments(root, ops, segments, section_maker(words), LEAST_OPS)
+        if segments.of:
+            gather_segments(root, ops, segments, section_maker(words), LEAST_OPS)
         gather_lines(root, ops, words)
         shapes.count(root)
         bundle(root, words, shapes, varying)
@@ -166,9 +167,10 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
     go_on()
     groups: dict[str, Group] = {}
     home = [""] * len(graph)
-    for path, numbers in _name(root, groups, trace):
-        for number in numbers:
-            home[places[number]] = path
+    for path, branch in _name(root, groups, trace):
+        for child in branch.children:
+            if isinstance(child, int):
+                home[places[child]] = path
     _take_in(graph, home, groups)
     if kinds is None:
         _gather_values(graph, home, groups)
@@ -180,17 +182,15 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
     return Tree(groups, home, _ends(graph, home, groups), recorded, borders, differing)
 
 
-def _name(
-    root: Branch, groups: dict[str, Group], trace: Trace
-) -> Iterator[tuple[str, Sequence[int]]]:
-    """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives for each
-    path the ops whose innermost group it is."""
+def _name(root: Branch, groups: dict[str, Group], trace: Trace) -> Iterator[tuple[str, Branch]]:
+    """Fill ``groups``: each branch becomes a group with a path, outer ones first. Gives each path
+    with its branch."""
     waiting: list[tuple[Branch, str, str]] = [(root, "", "")]
     while waiting:
         branch, path, parent = waiting.pop()
         if path:
             groups[path] = _group(branch, path, parent, trace)
-            yield path, [child for child in branch.children if isinstance(child, int)]
+            yield path, branch
         used: dict[str, int] = {}
         turns: list[str] = []
         inside: list[tuple[Branch, str, str]] = []
@@ -214,7 +214,8 @@ def _group(branch: Branch, path: str, parent: str, trace: Trace) -> Group:
     op = trace.op(entry)
     layer = ""
     if branch.kind == "layer" and branch.key is not None and isinstance(branch.key[1], tuple):
-        layer = branch.key[1][0]
+        own = branch.key[1][0]
+        layer = own if kind_of(own) not in (branch.title, kind_of(branch.title)) else ""
     return Group(
         path,
         branch.kind,
@@ -226,7 +227,7 @@ def _group(branch: Branch, path: str, parent: str, trace: Trace) -> Group:
         entry=entry,
         is_passed=op is not None and bool(op.body and (op.runs or loop is not None)),
         loop=loop,
-        layer=layer if kind_of(layer) not in (branch.title, kind_of(branch.title)) else "",
+        layer=layer,
         last=branch.last,
         is_library=branch.is_library,
     )
