@@ -76,6 +76,8 @@ class GraphView(QGraphicsView):
     neighbour_requested = Signal(str)
     """``up``, ``down``, ``left`` or ``right``: the selection shall move."""
     camera_changed = Signal()
+    arrived = Signal()
+    """A glide is over, or the camera went without one to where a glide would have ended."""
 
     def __init__(self, theme: Theme, failed: Callable[[Exception], None]) -> None:
         super().__init__()
@@ -97,6 +99,7 @@ class GraphView(QGraphicsView):
         self._glide.setDuration(GLIDE)
         self._glide.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._glide.valueChanged.connect(self._glide_on)
+        self._glide.finished.connect(self.arrived)
         self._from = self._to = self.item.camera
         self._lit: frozenset[str] = frozenset()
         self._pointer = Pointer(self)
@@ -131,6 +134,7 @@ class GraphView(QGraphicsView):
         self._glide.stop()
         if not (self.has_glides and self.isVisible()):
             self.set_camera(camera)
+            self.arrived.emit()
             return
         self._from, self._to = self.camera, camera
         self._glide.setStartValue(0.0)

@@ -109,6 +109,7 @@ class GraphPanel(Panel):
         view, document = self.view, self.document
         document.hover_changed.connect(self._light_up)
         view.camera_changed.connect(self._show_minimap)
+        view.arrived.connect(self._keep_minimap_aside)
         self.minimap.moved.connect(self._centre)
         document.scene_changed.connect(self._show_scene)
         # Queued: first what became of the work that ended is shown.
@@ -151,22 +152,28 @@ class GraphPanel(Panel):
         if self.minimap.isVisibleTo(self.view):
             self._place_minimap()
 
-    def _place_minimap(self) -> None:
+    def _place_minimap(self, is_after_glide: bool = False) -> None:
         """Put the minimap into the first corner of the view without boxes and edges, else into one
-        without boxes; hide it if there is none. In a view that the user moved it stays."""
+        without boxes; hide it if there is none. In a view that the user moved it stays; after a
+        glide to a step or to what was clicked it leaves a corner with boxes for one without."""
         view = self.view
         right = view.width() - self.minimap.width() - EDGE
         low = view.height() - self.minimap.height() - EDGE
-        if view.framing is not None:
-            found: list[tuple[bool, bool]] = []
-            for is_right, is_low in CORNERS:
-                corner = (right if is_right else EDGE, low if is_low else EDGE)
+        is_placed = view.framing is not None
+        if is_placed or is_after_glide:
+            found: list[tuple[bool, bool, bool]] = []
+            for place in CORNERS:
+                corner = (right if place[0] else EDGE, low if place[1] else EDGE)
                 around = self.minimap.rect().translated(*corner).adjusted(-GAP, -GAP, GAP, GAP)
                 spot = area_under(view.camera, around)
-                found.append((view.prepared.has_boxes(spot), view.prepared.is_used(spot)))
+                has_left = is_after_glide and place != self._map_at
+                found.append((view.prepared.has_boxes(spot), has_left, view.prepared.is_used(spot)))
             best = min(range(len(CORNERS)), key=found.__getitem__)
-            self._map_at = CORNERS[best]
-            self.minimap.setVisible(not found[best][0])
+            has_room = not found[best][0]
+            if is_placed or has_room:
+                self._map_at = CORNERS[best]
+            if is_placed:
+                self.minimap.setVisible(has_room)
         self.minimap.move(
             right if self._map_at[0] else EDGE,
             low if self._map_at[1] else EDGE,
@@ -287,6 +294,10 @@ class GraphPanel(Panel):
         self.minimap.show_camera(self.view.prepared, self.view.camera)
         self.beyond.show_camera(self.view.prepared, self.view.camera)
         self._place_overlays()
+
+    def _keep_minimap_aside(self) -> None:
+        if self.minimap.isVisibleTo(self.view):
+            self._place_minimap(is_after_glide=True)
 
     def _centre(self, x: float, y: float) -> None:
         camera = self.view.camera

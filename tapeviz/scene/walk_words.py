@@ -77,7 +77,7 @@ def gradients_words(
 class TurnWords(NamedTuple):
     """The texts in the row of a folded turn, or of several turns that were left out.
 
-    ``given``: the part of each source's gradient that its steps give, as ``∂W 24 %, ∂U 23 %``.
+    ``given``: the part of each source's gradient that its steps give: ``24 % of ∂W, 23 % of ∂U``.
     """
 
     op: str
@@ -95,7 +95,8 @@ def turn_words(
         raise ValueError("the row of a step")
     rows = range(row.first, row.last + 1)
     parts_given = parts.of(rows) if parts is not None else []
-    given = ", ".join(f"∂{source} {100 * part:.2g} %" for source, part in parts_given[:MOST_PARTS])
+    shares = (f"{100 * part:.2g} % of ∂{source}" for source, part in parts_given[:MOST_PARTS])
+    given = ", ".join(shares)  # in a narrow cell the name is cut, not the number
     given += " …" if len(parts_given) > MOST_PARTS else ""
     line = str(row.turns.line) if row.turns.line else ""
     if not row.turn:

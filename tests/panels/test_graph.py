@@ -291,6 +291,10 @@ def test_the_minimap_makes_way_for_a_group_that_was_opened(
     panel._shown_layout = panel.drawn.arranged.layout
     panel._show_scene()
     assert panel.minimap.pos() == corner, "nothing was opened"
+    panel.view.has_glides = False
+    panel.view.glide_to(panel.view.camera.panned(2, 2))
+    assert panel.minimap.x() > middle, "the way to a step ended with the map over boxes"
+    panel._map_at = (False, False)
 
     def stays_near(scene: Scene) -> bool:
         panel.view.framing = FirstView()

@@ -7,7 +7,9 @@ import networkx as nx
 from tapeviz.graph.model import Edge, Frame, Node, NodeId
 from tapeviz.layout.model import Layout, Point, Rect
 from tapeviz.scene.model import FrameBox
-from tapeviz.scene.parts.frames import frame_width, frames_of
+from tapeviz.scene.parts.frames import frame_width, frames_of, header_group
+from tapeviz.scene.primitives import TextRun
+from tapeviz.scene.theme import THEMES
 from tapeviz.trace.model import Trace
 
 AROUND = Rect.from_sides(0, 0, 600, 400)
@@ -67,6 +69,19 @@ def test_a_header_says_which_turns_differ() -> None:
     assert framed(Frame("a", "loop", 3, "", 1, 2407, (2407,))).note == "line 3 · turn 2,407 differs"
     some = framed(Frame("a", "loop", 3, "", 1, 9, (1, 2, 5, 8)))
     assert some.note == "line 3 · turns 1, 2, 5, … differ"
+
+
+def test_a_header_shows_whole_words() -> None:
+    def words(title: str) -> list[str]:
+        frame = framed(Frame("a", title, 3, "", 1, 8, (8,)))
+        texts = [
+            p for p in header_group(frame, THEMES["light"]).primitives if isinstance(p, TextRun)
+        ]
+        return [text.text for text in texts if text.role != "frame-turn"]
+
+    assert words("for t in ts") == ["for t in ts", "line 3 · turn 8 differs"]
+    assert words("for t in " + "ts" * 14) == ["for t in " + "ts" * 14, "turn 8 differs"]
+    assert words("for t in " + "ts" * 80)[0].endswith("…")
 
 
 def test_a_header_with_long_words_asks_for_little_room() -> None:

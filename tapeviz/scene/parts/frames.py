@@ -10,7 +10,7 @@ import networkx as nx
 
 from ...analysis.inside_words import inside_words, run_words, short_words
 from ...graph.model import Frame
-from ...graph.words import joined, user_name
+from ...graph.words import joined, line_words, user_name
 from ...layout.model import Layout, Point, Rect
 from ...trace.model import Trace
 from ..model import FrameBox
@@ -33,6 +33,8 @@ _SHORT_TITLE, _SHORT_NOTE = 176.0, 128.0
 """Px of a title and of the words beside it that a header has room for at least: a narrow frame lets
 a picture be larger, and the tooltip has all of them."""
 _FROM_TO = " … "
+_BETWEEN = " · "
+"""Between the parts of a note."""
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
@@ -192,7 +194,9 @@ def _numbers(turns: Sequence[int]) -> str:
 
 
 def _tooltip(frame: Frame) -> str:
-    words = f"{frame.title}: one of {frame.count:,} turns" if frame.count else frame.title
+    words = joined((frame.title, line_words(frame.line)))
+    if frame.count:
+        words += f": one of {frame.count:,} turns"
     if frame.others:
         numbers = _numbers(frame.others[:40]) + (", …" if len(frame.others) > 40 else "")
         words += f"\nof another shape: turn {numbers}"
@@ -279,8 +283,10 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     first = buttons.get("back", buttons["fold"])
     x = rect.left + _MARGIN
     room = first.left - x - _MARGIN
-    beside = text_width(frame.note, "sans", NOTE_SIZE) + _MARGIN if frame.note else 0.0
-    title_room = max(room - beside, min(room, _SHORT_TITLE))
+    title_room = room
+    if text_width(frame.title, "mono", TITLE_SIZE) > room:
+        beside = text_width(frame.note, "sans", NOTE_SIZE) + _MARGIN if frame.note else 0.0
+        title_room = max(room - beside, min(room, _SHORT_TITLE))
     # The header of a loop begins with its names; of layers the first and the last say most.
     title = (
         fit(frame.title, "mono", TITLE_SIZE, title_room)
@@ -290,7 +296,7 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
     y = baseline + cap_height("mono", TITLE_SIZE) / 2
     yield TextRun("frame-title", x, y, title, "mono", TITLE_SIZE, theme.text, 600)
     x += text_width(title, "mono", TITLE_SIZE) + _MARGIN
-    note = fit(frame.note, "sans", NOTE_SIZE, first.left - x - 4, "end") if frame.note else ""
+    note = _fitting(frame.note, first.left - x - 4)
     y = baseline + cap_height("sans", NOTE_SIZE) / 2
     if len(note) > 1:
         yield TextRun("frame-note", x, y, note, "sans", NOTE_SIZE, theme.text_muted)
@@ -303,6 +309,14 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
         y = across + cap_height("sans", NOTE_SIZE) / 2
         yield _ground(left, across, text_width(words, "sans", NOTE_SIZE), theme)
         yield TextRun("frame-carried", left, y, words, "sans", NOTE_SIZE, theme.text_muted)
+
+
+def _fitting(note: str, room: float) -> str:
+    """A note in so many px: without its first parts, of which the tooltip has the line, before the
+    last one is cut."""
+    while _BETWEEN in note and text_width(note, "sans", NOTE_SIZE) > room:
+        note = note.partition(_BETWEEN)[2]
+    return fit(note, "sans", NOTE_SIZE, room, "end") if note else ""
 
 
 def _ground(x: float, y: float, width: float, theme: Theme) -> Path:
