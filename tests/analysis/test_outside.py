@@ -23,6 +23,23 @@ def test_an_index_that_a_library_took_did_not_come_back_in_the_same_call(
     assert bool(follow(s.trace()).came_back) is is_linked
 
 
+def test_what_fills_the_weights_of_a_layer_is_no_value_of_the_line_that_builds_it() -> None:
+    s = Script("y = dense(f(x.numpy()))")
+    s.events.append(e.SiteSeen(77, [("<module>", 1, 0, 1, 22)], 0))
+    s.events.append(e.ValueLeft(s.tensor((2,), value=[1.0, 2.0]), "numpy", 77))
+    handle, weight, zero = (
+        s.tensor((), dtype="resource", handle=True),
+        s.tensor((2,)),
+        s.tensor((), value=0.0),
+    )
+    s.events.append(e.OpRan(1, "Fill", [zero], [weight], site=77, scope="dense/bias"))
+    path = "dense/bias"
+    s.events.append(e.VariableMade(handle, "bias", "float32", [2], True, weight, 77, path))
+    given = s.tensor((2,), value=[2.0, 4.0])
+    s.events.append(e.OpRan(2, "Mul", [given, weight], [s.tensor((2,))], site=77, scope="dense"))
+    assert list(follow(s.trace()).came_back) == [given]
+
+
 def test_operations_are_counted_by_columns_in_characters_however_deep_the_text_is() -> None:
     depths = read_depths(SourceText("grün = 1.0 + g * q.max()"))
     assert depths.of_names[1, "q"] == 3

@@ -25,7 +25,7 @@ from ...trace.stats import Array
 from .depths import read_depths
 from .slicing import Slicer, Trail
 
-_REDUCTIONS = ops_with("reduces")
+_REDUCTIONS, _FILLING = ops_with("reduces"), ops_with("draw") | {"Fill"}
 # Asked for its truth value, a tensor decides what runs: no number of it goes on. So it does where
 # it is given to ``tf.cond`` or ``tf.while_loop``.
 NO_NUMBER = frozenset({"bool", "cond", "while_loop"})
@@ -68,7 +68,7 @@ def follow(trace: Trace) -> Outside:
     between: dict[TensorId, frozenset[int]] = {}
     steps: dict[tuple[TensorId, int], int] = {}
     known: dict[frozenset[int], frozenset[int]] = {}  # rounds of a loop go through the same lines
-    seen = _all_axes(trace)
+    seen = _all_axes(trace) | _of_new_weights(trace)
     whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
@@ -104,6 +104,25 @@ def _all_axes(trace: Trace) -> set[TensorId]:
             if axes is not None and axes.shape == (rank,) and axes.tolist() == list(range(rank)):
                 found.add(op.inputs[1])
     return found
+
+
+def _of_new_weights(trace: Trace) -> set[TensorId]:
+    """Constants by which a layer of Keras draws or fills its weights, such as their shape and
+    limits, on the line on which it is built: no value of that line is in them. These ops have the
+    path of the variable as their name scope (``BaseLayer.add_weight`` of Keras 3.0 to 3.15)."""
+    paths = {variable.path for variable in trace.variables.values() if variable.path}
+    made: dict[str, list[Op]] = {}
+    for op in trace.ops.values() if paths else ():
+        if op.scope in paths:
+            made.setdefault(op.scope, []).append(op)
+    return {
+        tensor
+        for ops in made.values()
+        if any(op.type in _FILLING for op in ops)
+        for op in ops
+        for tensor in op.inputs
+        if _is_constant(trace, tensor)
+    }
 
 
 def _came_back(trace: Trace) -> Iterator[tuple[list[TensorId], Site, int]]:

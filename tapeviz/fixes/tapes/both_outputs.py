@@ -10,7 +10,7 @@ from ...analysis.causes.connections.not_connected import NotConnected
 from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, read_names, sole
+from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .sources import is_computed_again
@@ -58,7 +58,7 @@ def _both(
 ) -> Iterator[Edit]:
     """Each model that the block calls gives ``part`` as well, as ``name``."""
     body = body_of(block)
-    for statement, output, call in _calls(source, body):
+    for statement, output, call in (*_calls(source, body), *_calls_inside(source, body)):
         if output == name or not call.args:
             continue
         begin = source.line(removed) if removed is not None else 0
@@ -72,11 +72,14 @@ def _both(
             outputs = f"[{part}, {model}.outputs[0]]"
             plan.before(block.node, f"{both} = {source.tf}.keras.Model({model}.inputs, {outputs})")
             given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
-            line = plan.parse(f"{name}, {output} = {both}({given})")
+            whole = output or plan.fresh_name("output")
+            line = plan.parse(f"{name}, {whole} = {both}({given})")
             old = [removed, *gone] if removed is not None and len(gone) == len(reads) else []
             is_earlier = old and removed in body and body.index(removed) < body.index(statement)
             plan.before(old[0] if is_earlier else statement, line)
-            for each in (statement, *old):
+            if not output:
+                plan.replace(call, whole)
+            for each in (statement, *old) if output else old:
                 plan.remove(each)
             yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
 
@@ -93,3 +96,24 @@ def _calls(
         root = source.code(small.value.func).split(".")[0]
         if isinstance(target, cst.Name) and root not in (source.tf, source.np):
             yield statement, target.value, small.value
+
+
+def _calls_inside(
+    source: ParsedSource, statements: tuple[CstStatement, ...] | list[CstStatement]
+) -> Iterator[tuple[CstStatement, str, cst.Call]]:
+    """Statements that take a part of what a model gives, as ``score = model(x)[:, 1]``, without a
+    name for all of it."""
+    for statement in statements:
+        small = sole(statement)
+        if not isinstance(small, cst.Assign) or (
+            isinstance(small.value, cst.Call) and (_is_of_model(source, small.value))
+        ):
+            continue
+        calls = [call for call in all_of(small.value, cst.Call) if _is_of_model(source, call)]
+        if len(calls) == 1:
+            yield statement, "", calls[0]
+
+
+def _is_of_model(source: ParsedSource, call: cst.Call) -> bool:
+    made = source.bound_to(source.code(call.func))
+    return isinstance(made, cst.Call) and called_name(made) in ("Model", "Sequential")

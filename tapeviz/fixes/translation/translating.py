@@ -90,7 +90,7 @@ class Translated:
         self.plan = plan or Plan(self.source)
         self.count = 0
         self.manner = manner
-        self.cuts_digits = self.draws_anew = False
+        self.cuts_digits = self.draws_anew = self.draws_more_often = False
         nodes = list(nodes)
         take_caches_away(self.plan, nodes)
         for node in nodes:
@@ -120,7 +120,8 @@ class Translated:
                 self.plan.replace(node, self._transposed)
         for call in all_of(self.source.module, cst.Call) if self.count else ():
             if dotted(call.func) in _WRITING_TEXT and not argument(call, 99, "default"):
-                self.plan.replace(call, _with_default)
+                is_of_lists = "tolist" in self.source.code(call)
+                self.plan.replace(call, partial(_with_default, is_of_lists=is_of_lists))
 
         if manner.is_like_numpy:
             self._enable_numpy()
@@ -162,6 +163,7 @@ class Translated:
         if is_draw(self.source, call):
             self._do(call, lambda old: fitting(self.source, call, drawn(self.source, old)))
             self.draws_anew |= name in BY_GAMMA
+            self.draws_more_often |= _is_in_layer(self.source, call)
             return
         has_arrays = self.source.np in self.source.names
         if (
@@ -327,14 +329,24 @@ class Translated:
         return cst.parse_expression(f"{self.source.tf}.transpose({self.source.code(node.value)})")
 
 
+def _is_in_layer(source: ParsedSource, call: cst.Call) -> bool:
+    """Whether it stands in a layer or model of Keras, which runs ``call`` once more on symbolic
+    tensors before it is built (``compute_output_spec`` of Keras 3.0 to 3.15): a draw by NumPy
+    refuses these, and the same draw with a shape alone takes numbers from the stream."""
+    owner = source.enclosing(call, cst.ClassDef)
+    methods = all_of(owner.body, cst.FunctionDef) if owner is not None else ()
+    return any(method.name.value == "call" for method in methods)
+
+
 def _replaced(new: cst.BaseExpression, _: cst.CSTNode) -> cst.BaseExpression:
     return new
 
 
-def _with_default(call: cst.Call) -> cst.CSTNode:
+def _with_default(call: cst.Call, *, is_of_lists: bool) -> cst.CSTNode:
     """``json.dumps(logs)`` → ``json.dumps(logs, default=float)``, which takes tensors."""
     plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    given = cst.Arg(cst.Name("float"), keyword=cst.Name("default"), equal=plain)
+    writes = cst.parse_expression("lambda t: t.numpy().tolist()" if is_of_lists else "float")
+    given = cst.Arg(writes, keyword=cst.Name("default"), equal=plain)
     return call.with_changes(args=[*call.args, given])
 
 

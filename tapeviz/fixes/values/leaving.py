@@ -79,7 +79,8 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
             title = "Draw with TensorFlow, whose draws have a slope by their parameters"
             yield Edit(title, translated.text(), is_estimate=True)
         elif translated.count:
-            yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
+            title = "Compute with TensorFlow in place of NumPy and Python"
+            yield Edit(title, translated.text(), has_other_value=translated.draws_more_often)
 
 
 def said_in_tensorflow(

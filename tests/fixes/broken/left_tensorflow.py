@@ -223,15 +223,32 @@ ROWS: dict[str, Row] = {
     "settings that go through a text": (
         """
         import json
-        settings = {"a": tf.Variable(2.0), "b": tf.Variable(3.0)}
+        settings = {"a": tf.Variable(2.0), "b": tf.Variable([1.0, 2.0])}
         with tf.GradientTape() as tape:
-            text = json.dumps({k: float(v) for k, v in settings.items()})
+            text = json.dumps({k: v.numpy().tolist() for k, v in settings.items()})
             read = json.loads(text)
-            loss = read["a"] * read["b"] * tf.constant(1.0)
+            loss = tf.reduce_sum(read["a"] * tf.constant(read["b"]))
         tape.gradient(loss, settings["a"])
         """,
         "read = {k: v for k, v in settings.items()}",
         3.0,
+    ),
+    "a draw in a model, which Keras runs once more before it is built": (
+        """
+        class Noisy(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.out = tf.keras.layers.Dense(1, kernel_initializer="ones")
+            def call(self, x):
+                return self.out(np.random.normal(x, 1.0).astype("float32"))
+        x, model = tf.Variable([[1.0, 2.0]]), Noisy()
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(model(x))
+        tape.gradient(y, x)
+        """,
+        "return self.out(tf.cast(x + np.random.standard_normal(x.shape).astype('float32'), "
+        "tf.float32))",
+        [[1.0, 1.0]],
     ),
     "arrays of another precision, picked by arrays": (
         """

@@ -196,6 +196,22 @@ ROWS: dict[str, Row] = {
         "conv, p = both(x)",
         [[12.0, 12.0]],
     ),
+    "a part of a model, and one score of what it gives": (
+        """
+        inputs = tf.keras.Input((2,))
+        hidden = tf.keras.layers.Dense(2, use_bias=False, kernel_initializer="ones")(inputs)
+        scores = tf.keras.layers.Dense(2, use_bias=False, kernel_initializer="ones")(hidden)
+        model, part = tf.keras.Model(inputs, scores), tf.keras.Model(inputs, hidden)
+        x = tf.constant([[1.0, 2.0]])
+        with tf.GradientTape() as tape:
+            maps = part(x)
+            tape.watch(maps)
+            score = model(x)[:, 1]
+        tape.gradient(score, maps)
+        """,
+        "score = output[:, 1]",
+        [[1.0, 1.0]],
+    ),
     "a cache": (
         """
         w, cache = tf.Variable(2.0), {}
