@@ -11,23 +11,31 @@ from ..files.resources import resource
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours as ``#rrggbb``, named by what they colour.
+    """Colours as ``#rrggbb``: of the picture, in the window and in all exports; of the window
+    around it; of HTML pages.
 
-    ``X`` is for lines and areas, ``X_text`` for words, ``X_fill`` for the ground of such words.
-    Texts have a contrast of at least 4.5 on ``panel``, ``background`` and their fill.
-    ``value_ramp`` and ``gradient_ramp`` are the strong ends of the colour scales of pictures.
+    ``X`` is for lines and areas, ``X_text`` for words, ``X_fill`` for the ground of such words;
+    ``X_fill`` and ``X_stroke`` of a kind of box are its inside and its border. Texts have a
+    contrast of at least 4.5 on ``panel``, ``background`` and their fill.
     """
 
     name: str
     is_dark: bool
+
+    # Grounds, from the back to the front, and lines between them
     window: str
     background: str
+    """The ground of the picture."""
     panel: str
+    """Docks, cards, menus and tooltips."""
     border: str
     grid: str
+    """The ground of the row of Backprop that is chosen."""
     text: str
     text_muted: str
     text_faint: str
+
+    # Boxes and frames of the picture
     op_fill: str
     op_stroke: str
     variable_fill: str
@@ -36,29 +44,48 @@ class Theme:
     constant_stroke: str
     group_fill: str
     group_stroke: str
+
+    # Wires of the picture: `WireState` names the field, but for ``gradient_pale``
     gradient: str
+    """A gradient flows; also the ring of a source, and the box of the step that is shown."""
     gradient_text: str
     gradient_pale: str
+    """A gradient that the stepper has not reached yet."""
     gradient_fill: str
     recorded: str
+    """Recorded by a tape, but no gradient was asked through it."""
     unrecorded: str
+    """Recorded by no tape."""
     cut: str
+    """The dashed wire; its scissors and the ring of its source have the colour ``trouble``."""
     bridge: str
+    """The dotted arc of the gradient across a cut."""
+
+    # Meanings, alike in the picture and in panels
     trouble: str
+    """None, zero, NaN, an error; an op that only the first of two runs has."""
     trouble_text: str
     trouble_fill: str
     warning: str
+    """A number that looks right and is wrong."""
     warning_text: str
     warning_fill: str
     accent: str
+    """The selection, the focus, and the ring of a target."""
     accent_text: str
     accent_fill: str
     on_accent: str
+    """Words on ``accent``, as on the Run button."""
     success: str
+    """A gradient that flows in a card; an op that only the second of two runs has."""
     success_text: str
     success_fill: str
+
+    # The strong ends of the colour scales of arrays
     value_ramp: str
     gradient_ramp: str
+
+    # Source text
     code_keyword: str
     code_string: str
     code_number: str
