@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 _CANDIDATES = 12
-_RARE, _MOST_A_TURN = 8, 5
-"""Rare tokens whose distances are tried, and one more than the times that one may be in a turn."""
+_LONGEST, _FURTHER = 32, 3
+"""The longest runs of tokens that are compared, and the distances between equal ones to be tried.
+"""
 
 
 def find_stretches(tokens: Sequence[Hashable], least: int = 2) -> list[tuple[int, int, int]]:
@@ -57,22 +57,24 @@ def _shortest(run: NDArray[np.int64], period: int) -> int:
 
 
 def _periods(codes: NDArray[np.int64]) -> list[int]:
-    """The commonest distances between equal tokens, in ascending order."""
-    last: dict[int, int] = {}
-    distances: Counter[int] = Counter()
-    for position, code in enumerate(codes.tolist()):
-        if code in last:
-            distances[position - last[code]] += 1
-        last[code] = position
-    common = [distance for distance, _ in distances.most_common(_CANDIDATES)]
-    # Tokens that occur several times a turn at uneven distances hide the period; the rarest tokens
-    # show it, by the distance to the next one or, where each turn has some of them, to a later one.
-    counts = np.bincount(codes)
-    rare = np.flatnonzero(counts > 1)
-    for code in rare[np.argsort(counts[rare], kind="stable")][:_RARE]:
-        at = np.flatnonzero(codes == code)
-        common += [int(np.median(at[n:] - at[:-n])) for n in range(1, min(_MOST_A_TURN, len(at)))]
-    return sorted({period for period in common if period > 0})
+    """The commonest distances between equal tokens and between equal runs of tokens, in ascending
+    order.
+
+    Tokens that occur several times a turn at uneven distances hide the period; the longer the runs
+    that are compared, the fewer of them occur twice in a turn.
+    """
+    found: set[int] = set()
+    size, count = 1, _CANDIDATES
+    while size <= _LONGEST and len(codes) > 1:
+        order = np.argsort(codes, kind="stable")
+        is_equal = codes[order[1:]] == codes[order[:-1]]
+        distances = np.bincount(np.diff(order)[is_equal], minlength=1)
+        common = np.argsort(-distances, kind="stable")[:count]
+        found.update(common[distances[common] > 0].tolist())
+        pairs = codes[:-size] * (codes.max() + 1) + codes[size:]
+        codes = np.unique(pairs, return_inverse=True)[1]
+        size, count = 2 * size, _FURTHER
+    return sorted(found)
 
 
 def _runs(codes: NDArray[np.int64], period: int, least: int) -> list[tuple[int, int]]:

@@ -39,6 +39,7 @@ NO_WORDS = Words(lambda number: "", lambda span: "", str, [])
         ("ababababxcdcdcd", [(0, 8, 2), (9, 15, 2)]),
         ("xltdadtalddaltdadtaldda", [(1, 23, 11)]),
         ("xyxyxyxyxyzaaaa", [(0, 10, 2), (11, 15, 1)]),
+        (4 * "baabbbabaaa", [(0, 44, 11)]),
     ],
 )
 def test_a_stretch_is_found_by_its_period(tokens: str, found: list[tuple[int, int, int]]) -> None:
