@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import product
 from typing import Literal
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
@@ -105,25 +103,13 @@ def plain_label(
     return label
 
 
-_SIDES = (Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideLeft)
-
-
-def _shared_start(names: Sequence[str]) -> int:
-    """The number of letters of the first parts of a path that several names share."""
-    low, high = min(names, default=""), max(names, default="")
-    pairs = enumerate(zip(low, high, strict=False))
-    end = next((place for place, (letter, other) in pairs if letter != other), 0)
-    return max(low.rfind("/", 0, end), low.rfind(".", 0, end)) + 1
-
-
 class ShortLabel(QLabel):
     """A line of plain text that is shortened if there is no room; the tooltip has all of it.
 
     ``between``: what stands between parts of the text; its last parts are left out as a whole,
-    with ``more`` in their place. ``beside``: the texts of other labels, from which it is told apart
-    if it can be, if need be without the part of a path that all share. ``keeps``: the px that it
-    has at least, if its text is as long. ``wants_least``: it asks for the room of its first part
-    only, so that labels beside it that need theirs have it; what is left over is filled.
+    with ``more`` in their place. ``keeps``: the px that it has at least, if its text is as long.
+    ``wants_least``: it asks for the room of its first part only, so that labels beside it that need
+    theirs have it; what is left over is filled.
     """
 
     def __init__(
@@ -136,7 +122,6 @@ class ShortLabel(QLabel):
         super().__init__()
         self._elide = elide
         self._between, self._more = between, more
-        self.beside: Sequence[str] = ()
         self.keeps = 24
         self.wants_least = False
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -162,17 +147,7 @@ class ShortLabel(QLabel):
             if metrics.horizontalAdvance(text + more) <= self.width():
                 return text + more
             text, more = text.rpartition(self._between)[0], self._more
-        text += more
-        sides = dict.fromkeys((self._elide, *_SIDES)) if self.beside else (self._elide,)
-        start = _shared_start(self.beside)
-        for side, first in product(sides, dict.fromkeys((0, start))):
-            shown, *others = (
-                metrics.elidedText(each[first:], side, self.width())
-                for each in (text, *self.beside)
-            )
-            if others.count(shown) <= self.beside.count(text):
-                return shown
-        return metrics.elidedText(text, self._elide, self.width())
+        return metrics.elidedText(text + more, self._elide, self.width())
 
     def setText(self, text: str) -> None:
         super().setText(text)

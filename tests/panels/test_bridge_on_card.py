@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.alike import SourceResult
@@ -73,3 +74,20 @@ def test_a_shape_that_has_no_room_is_not_taken_for_another(
     width = labels[0].fontMetrics().horizontalAdvance(labels[0].text())
     labels[0].resize(width - 8, labels[0].height())
     assert labels[0].shown == "40"
+
+
+def test_a_long_name_is_broken_rather_than_cut(qtbot: QtBot, ran: Document, light: Theme) -> None:
+    qtbot.waitUntil(lambda: bool(ran.diagnosis.calls))
+    result = SourceResult(ran.diagnosis.calls[0], 0, None)
+    shown = Gradients(ran, light, "")
+    qtbot.addWidget(shown)
+    name = "model/forward_gru/gru_cell/recurrent_kernel"
+    shown.show_results([result, result], ["a", name], 0)
+    shown.resize(240, shown.heightForWidth(240))
+    shown.show()
+    (short,), (long,) = (
+        [x for x in shown.findChildren(QLabel) if x.text().replace("\u200b", "") == text]
+        for text in ("a", name)
+    )
+    assert long.width() < long.fontMetrics().horizontalAdvance(name)
+    assert long.height() >= long.heightForWidth(long.width()) > short.height()

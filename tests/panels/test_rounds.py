@@ -445,28 +445,6 @@ def test_a_round_of_another_shape_is_no_trouble(qtbot: QtBot, loop: Document) ->
     assert slider.words_at(len(odd)) == f"round {len(odd)} · another shape"
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["dense/kernel", "dense_1/kernel", "conv_depthwise/beta", "conv_pointwise/beta"],
-        [f"model/rnn/{way}_lstm/lstm_cell/kernel" for way in ("forward", "backward")],
-    ],
-)
-def test_shortened_names_are_told_apart_where_they_can_be(qtbot: QtBot, names: list[str]) -> None:
-    shown = []
-    for name in names:
-        label = ShortLabel(elide=Qt.TextElideMode.ElideMiddle)
-        qtbot.addWidget(label)
-        label.setText(name)
-        label.beside = names
-        label.resize(label.fontMetrics().horizontalAdvance("dense_1/ke…"), 20)
-        shown.append(label.shown)
-    assert len(set(shown)) == len(names)
-    assert names[1] != shown[1]
-    label.beside = [names[-1], names[-1]]
-    assert label.shown[:4] == names[-1][:4]
-
-
 def plotted(qtbot: QtBot, loop: Document, target: float, *norms: float) -> RoundPlot:
     """A plot of a site whose target and gradients have about these values."""
     site, wave = site_of(loop), np.array([1.0, 0.9, 1.1, 1.0, 0.8])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
 
 from ...analysis.alike import SourceResult
 from ...analysis.findings import Finding
@@ -17,8 +17,8 @@ from ...trace.ids import TensorId
 from ...trace.stats import Array
 from ..look import Theme
 from ..tensor.values import MOST_CELLS, ValueTable, as_table
-from ..widgets import ShortLabel, link_button, plain_label
-from .cards import rule
+from ..widgets import ShortLabel, isolated, link_button, plain_label
+from .cards import breakable, rule
 
 MOST_ROWS, MOST_COLUMNS = 8, 5
 NARROW = 140
@@ -26,8 +26,9 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-NAME, OUTCOME = 78, 136
-"""Px that the name of such a source keeps, and the number beside it."""
+NAME, OUTCOME = 132, 136
+"""Px that the name of such a source has at least if it is as long, and the number beside it. A
+longer name is broken over several lines."""
 
 
 class Gradients(QWidget):
@@ -104,17 +105,14 @@ class Gradients(QWidget):
             shown = [words.removeprefix(NORM) for words in shown]  # the line above says it
         says_more = any(shown) or names[0] not in self._title
         for row, words in enumerate(shown if says_more else ()):
-            called = ShortLabel("code", Qt.TextElideMode.ElideMiddle)
-            called.setText(names[row])
-            called.beside = names[: len(shown)]
-            called.keeps = NAME
+            called = _Name(names[row])
             # Of a single gradient the whole shape is shown, or none.
             label = ShortLabel("muted", between=", " if is_series else ", [")
             label.setText(words)
             label.keeps = OUTCOME
             label.wants_least = True
-            rows.addWidget(called, row, 0)
-            rows.addWidget(label, row, 1)
+            rows.addWidget(called, row, 0, Qt.AlignmentFlag.AlignTop)
+            rows.addWidget(label, row, 1, Qt.AlignmentFlag.AlignTop)
         self._column.addLayout(rows)
 
     def _add_values(self, tensor: TensorId, beside: str = "", heading: str = "") -> None:
@@ -170,6 +168,26 @@ class Gradients(QWidget):
         button.clicked.connect(lambda: self._document.selecting.select_tensor(tensor, "value"))
         self._column.addWidget(plain_label(" · ".join(parts), "muted", wraps=True))
         self._column.addWidget(button)
+
+
+class _Name(QLabel):
+    """The name of a source, on one line where there is room for it, else broken at its joints."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName("code")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(isolated(breakable(name)))
+        self.setWordWrap(True)
+
+    def sizeHint(self) -> QSize:
+        # Qt's own hint for text that wraps is a quarter of a line of 80 letters.
+        return QSize(
+            self.fontMetrics().horizontalAdvance(self.text()) + 2, super().sizeHint().height()
+        )
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(self.sizeHint().width(), NAME), super().minimumSizeHint().height())
 
 
 def _clear(layout: QLayout) -> None:
