@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.sampling import IS_WHOLE
 
-settings.register_profile("suite", deadline=None, max_examples=100 if IS_WHOLE else 30)
+settings.register_profile("suite", deadline=None, max_examples=100 if IS_WHOLE else 20)
 settings.load_profile("suite")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 

@@ -913,7 +913,7 @@ RAISING = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(RAISING, 2))
+@pytest.mark.parametrize("name", sampled(RAISING, 3))
 def test_explanation(name: str, recorder: Recorder) -> None:
     text, said = RAISING[name]
     trace = _recorded(text, recorder)

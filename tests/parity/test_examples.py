@@ -100,7 +100,7 @@ def ended(plainly: Callable[[str], PlainRun]) -> Ended:
     return lambda name: plainly(name).values[-1]
 
 
-@pytest.mark.parametrize("each", sampled(examples(), 2), ids=lambda each: each.name)
+@pytest.mark.parametrize("each", sampled(examples(), 3), ids=lambda each: each.name)
 def test_example(each: Example, plainly: Callable[[str], PlainRun], recorder: Recorder) -> None:
     with recorded(recorder, each.text) as run:
         check_same(plainly(each.name), run)

@@ -62,7 +62,7 @@ def _group(number: int) -> dict[str, str]:
     return {name: CONSTRUCTS[name] for name in names}
 
 
-@pytest.mark.parametrize("group", sampled(range(_GROUPS), 2))
+@pytest.mark.parametrize("group", sampled(range(_GROUPS), 3))
 def test_any_call_runs_again_with_the_same_bits(record: Record, group: int) -> None:
     bodies = _group(group)
     seen = record(_program(bodies, calls=3))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TypeVar
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
@@ -20,8 +23,11 @@ from ...document import Document
 from ...document.background import are_same
 from ..look import Theme
 from ..panel import Panel
+from ..tensor.plots import ThemedPlot
 from ..widgets import isolated, plain_label
-from .plots import BarPlot, HeatMap, RoundPlot, has_norms, has_numbers
+from .plots import BarPlot, HeatMap, PlotByRound, RoundPlot, has_norms, has_numbers
+
+_Plot = TypeVar("_Plot", bound=ThemedPlot)
 
 EMPTY = (
     "How gradients change from round to round appears here, once a place in the snippet asks for "
@@ -45,14 +51,7 @@ class OverTimePanel(Panel):
         self.choice.setMinimumWidth(96)
         self.choice.activated.connect(self._show_plot)
         self.header_row.addWidget(self.choice)
-        self.by_round = RoundPlot(theme)
-        self.by_layer = HeatMap(theme)
-        self.by_turn = BarPlot(theme)
-        for plot in (self.by_round, self.by_layer):
-            plot.round_picked.connect(document.select_round)
         self.plots = QStackedWidget()
-        for widget in (self.by_round, self.by_layer, self.by_turn):
-            self.plots.addWidget(widget)
         self.words = plain_label(wraps=True, is_selectable=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.empty = plain_label(EMPTY, "empty", wraps=True)
@@ -93,9 +92,28 @@ class OverTimePanel(Panel):
         self.body.addLayout(row, 1)
         self.body.addWidget(self.empty, 1)
 
+    @cached_property
+    def by_round(self) -> RoundPlot:
+        """Made when it is first shown, as the others: most windows show none of them."""
+        return self._added(RoundPlot(self.theme))
+
+    @cached_property
+    def by_layer(self) -> HeatMap:
+        return self._added(HeatMap(self.theme))
+
+    @cached_property
+    def by_turn(self) -> BarPlot:
+        return self._added(BarPlot(self.theme))
+
+    def _added(self, plot: _Plot) -> _Plot:
+        if isinstance(plot, PlotByRound):
+            plot.round_picked.connect(self.document.select_round)
+        self.plots.addWidget(plot)
+        return plot
+
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
-        for plot in (self.by_round, self.by_layer, self.by_turn):
+        for plot in self.plots.findChildren(ThemedPlot):
             plot.set_theme(theme)
         self._refresh()
 
