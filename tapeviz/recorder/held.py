@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from types import FrameType, FunctionType, MethodType, ModuleType
+from types import (
+    FrameType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -18,6 +25,8 @@ from . import limits, private
 from .private import is_instance
 
 _SILENT = (ModuleType, FunctionType, MethodType, type(len), type)
+_OF_PYTHON = (GetSetDescriptorType, MemberDescriptorType)
+"""Descriptors by which Python itself keeps the ``__dict__`` of an object."""
 _DEEPEST = 2
 """Dots of a name: ``self.head.kernel``."""
 
@@ -65,10 +74,9 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     """The attributes that an object itself has, as its ``__dict__`` holds them."""
     if is_instance(value, (*_WITH_SHAPE, np.ndarray, list, tuple, dict)):
         return {}
-    try:
-        own = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
+    spaces = map(vars, type(value).__mro__)
+    kept: Any = next((each["__dict__"] for each in spaces if "__dict__" in each), None)
+    own = kept.__get__(value) if type(kept) in _OF_PYTHON else None  # no property of the snippet
     return own if type(own) is dict else {}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tapeviz.analysis.errors.case import innermost_line
+from tapeviz.analysis.errors.case import innermost_line, raised_by_called
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.table import EXPLANATIONS
 from tapeviz.trace import events as e
@@ -992,6 +992,12 @@ def test_the_line_of_python_code_that_an_op_called_in_a_converted_function() -> 
     failure = Failure("UnknownError", message, 4, "", (4,))
     words = explain_error(Trace(GENERATOR, failure=failure, filename="snippet.py"))
     assert "raised KeyError: 'b' on line 3" in words
+
+
+def test_a_long_message_without_a_traceback_is_read_once() -> None:
+    """Each of its lines may begin an exception: looked at for each it would take minutes."""
+    message = 'File "script_ops.py", line 269, in __call__\n' + "abc: def\n" * 100_000
+    assert raised_by_called(Failure("UnknownError", message, 4, "", (4,)), "snippet.py") is None
 
 
 def test_what_the_names_of_an_assert_held() -> None:

@@ -124,6 +124,8 @@ def test_layers_of_another_network_are_not_compared() -> None:
     (words,) = plot_sentences(*_network(6, 1, begins=2), site, 1, ())
     assert words.endswith("‖∂w2‖ is 1e-05, ‖∂w5‖ 0.02 (round 1).")
     assert not plot_sentences(*_network(6, 1, begins=3), site, 1, ())
+    unused = _site([[np.nan], [np.nan], *norms[2:]], [1.0], 2)
+    assert plot_sentences(*_network(6, 1, begins=2), unused, 1, ()) == (words,)
 
 
 def test_words_compare_layers_before_the_last_one_has_settled() -> None:

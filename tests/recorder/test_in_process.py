@@ -151,12 +151,14 @@ def test_of_an_error_of_many_letters_both_ends_are_told(program: ModuleType) -> 
 HOLDING = """
 class Rows(list):
     def __len__(self): raise SystemExit("called")
+class Proxy:
+    __dict__ = property(lambda self: self.called)
 class Net:
     rest = property(lambda self: self.called)
     def __init__(self): self.rows, self.scale = Rows([1, 2]), 0.5
     def take(self, i, batch):
-        return self.rows[i] * self.scale * self.rest + batch["label"] + limit
-limit = np.zeros((2, 3))
+        return self.rows[i] * self.scale * self.rest + batch["label"] + limit + proxy.rows
+limit, proxy = np.zeros((2, 3)), Proxy()
 Net().take(2, {"x": 1, "y": None})
 """
 
@@ -172,6 +174,7 @@ def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> N
         "i": {"type": "int", "value": "2"},
         "batch": {"type": "dict", "size": 2, "keys": ["x", "y"]},
         "limit": {"type": "ndarray", "shape": [2, 3], "dtype": "float64", "tensor": 0},
+        "proxy": {"type": "Proxy", "keys": []},
     }
 
 

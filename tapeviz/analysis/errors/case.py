@@ -194,9 +194,10 @@ Explain = Callable[[Case], str]
 _CALLED = re.compile(r'File "[^"]*script_ops\.py", line \d+, in __call__')
 """``FuncRegistry.__call__`` and ``EagerFunc.__call__`` in script_ops.py, 2.15-2.21: the op raises
 an error of TensorFlow's, whose message has the exception, and its traceback from there on."""
+_TRACEBACK = "Traceback (most recent call last):"
 _EXCEPTION = re.compile(
     r"^ *(?:(?:Unknown|InvalidArgument|OutOfRange|ResourceExhausted|Unimplemented)Error: )?"
-    r"([A-Za-z_][\w.]*)(?:: (.*?))?\n *Traceback \(most recent call last\):",
+    rf"([A-Za-z_][\w.]*)(?:: (.*?))?\n *{re.escape(_TRACEBACK)}",
     re.DOTALL | re.MULTILINE,
 )
 """In a function that AutoGraph converted the message is indented, after ``in user code``."""
@@ -207,9 +208,10 @@ def raised_by_called(failure: Failure, filename: str) -> Failure | None:
     or the generator of a dataset, with its type, message and line; None if an op called none, or
     the exception did not come from lines of the snippet."""
     message = without_node_names(failure.message)
-    if not _CALLED.search(message):
+    end = message.rfind(_TRACEBACK)
+    if end < 0 or not _CALLED.search(message):
         return None
-    inner = _EXCEPTION.search(message)
+    inner = _EXCEPTION.search(message, 0, end + len(_TRACEBACK))
     lines = lines_in_stack(message[inner.end() :], filename) if inner is not None else ()
     if inner is None or not lines:
         return None

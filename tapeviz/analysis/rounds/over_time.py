@@ -117,7 +117,8 @@ def trend_sentences(
     rounds = [each - 1 for each in ends]
     chain: Sequence[SourceSeries] = ()
     norms = np.array([series.norms[rounds] for series in site.layers])
-    if len(norms) >= _LEAST_LAYERS and (norms.max(0) >= _STEEP * norms.min(0)).any():
+    is_long = len(norms) >= _LEAST_LAYERS
+    if is_long and (np.fmax.reduce(norms) >= _STEEP * np.fmin.reduce(norms)).any():
         chain = _in_a_row(trace, diagnosis.round(site, len(site)).call, site.layers)
     layers = next(filter(None, (tuple(_layers(chain, about, each)) for each in ends)), ())
     return (*layers, *_rounds(site, about))
