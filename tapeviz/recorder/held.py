@@ -28,7 +28,7 @@ _SILENT = (ModuleType, FunctionType, MethodType, type(len), type)
 _OF_PYTHON = (GetSetDescriptorType, MemberDescriptorType)
 """Descriptors by which Python itself keeps the ``__dict__`` of an object."""
 _DEEPEST = 2
-"""Dots of a name: ``self.head.kernel``."""
+"""Dots and keys of a name: ``self.head.kernel``, ``settings['model']['layers']``."""
 
 
 def held_by_names(error: BaseException, filename: str) -> list[dict[str, Any]]:
@@ -68,6 +68,10 @@ def _with_attributes(
     attributes = _attributes(value) if depth else {}
     for name in names & attributes.keys():
         yield from _with_attributes(f"{path}.{name}", attributes[name], names, depth - 1)
+    if type(value) is dict and depth:
+        for key, each in islice(value.items(), limits.KEYS_OF_NAME):
+            if type(key) in (str, int) and type(each) in (dict, list, tuple):
+                yield from _with_attributes(f"{path}[{key!r}]", each, names, depth - 1)
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:

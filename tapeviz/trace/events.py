@@ -361,7 +361,7 @@ class Printed(_Event, frozen=True, tag="output"):
 
 
 class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A name (``batch``, ``self.layers``) of the frame that raised, with what it meant then.
+    """A name of the frame that raised (``batch``, ``self.layers``, ``parts['a']``), and its value.
 
     ``type``: the name of its class; ``value``: of None, a bool, an int or a float; ``shape`` (None:
     of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the elements of a

@@ -360,6 +360,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"IndexError: list index out of range|KeyError", containers.no_key),
     (r"IndexError: (?:list|tuple) index out of range", containers.no_place),
     (
+        r"(?P<kind>list|tuple) indices must be integers or slices, not (?P<index>[\w.]+)",
+        containers.no_number,
+    ),
+    (
         r"You must call `super\(\)\.__init__\(\)` in the layer constructor"
         r"|It looks like you are subclassing `Model` and you forgot to call",
         "A layer or model that line {line} makes has an __init__ that does not call the one of "

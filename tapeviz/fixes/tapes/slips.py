@@ -12,6 +12,7 @@ import libcst as cst
 
 from ...analysis.errors.python.calls import KEYWORDS_OF_TAPES
 from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
+from ...analysis.errors.training.keras import KEYWORDS_OF_OPTIMIZERS
 from ...text.messages import converted_lines
 from ...trace.model import Trace
 from ..model import Edit
@@ -20,8 +21,8 @@ from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
-_KEYWORDS = tuple(itertools.chain(*KEYWORDS_OF_TAPES.values()))
-_UNKNOWN = re.compile(r"[Gg]ot an unexpected keyword argument '(\w+)'")
+_KEYWORDS = (*itertools.chain(*KEYWORDS_OF_TAPES.values()), *KEYWORDS_OF_OPTIMIZERS)
+_UNKNOWN = re.compile(r"(?:[Gg]ot an unexpected keyword argument|not recognized: \{)\s?'(\w+)'")
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _TOO_MANY = re.compile(r"\b(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
 
@@ -133,7 +134,7 @@ def spell_key(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     keys = {held.name: held.keys for held in failure.held if held.size >= 0}
     statement = source.statement(failure.line)
     for node in all_of(statement, cst.Subscript) if statement is not None else ():
-        index, known = node.slice[0].slice, keys.get(source.code(node.value), ())
+        index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())
         near = difflib.get_close_matches(key, known, n=1, cutoff=0.3)
         if not near or not isinstance(index, cst.Index):
             continue

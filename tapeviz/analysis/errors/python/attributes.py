@@ -68,7 +68,8 @@ def own_attribute(case: Case) -> str:
     kind = next((each for each in case.nodes(ast.ClassDef) if each.name == owner), None)
     if kind is None:
         return ""
-    given = sorted({*_attributes(kind)} - {name})
+    held = (key for each in case.held.values() if each.type == owner for key in each.keys)
+    given = sorted({*_attributes(kind), *held} - {name})
     near = difflib.get_close_matches(name, given, n=1)
     if name in _MODULE_PROPERTIES and not kind.bases:
         return (
@@ -129,6 +130,8 @@ def _attributes(kind: ast.ClassDef) -> Iterator[str]:
             yield node.attr
         elif isinstance(node, ast.FunctionDef):
             yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id  # a field of a dataclass
 
 
 def old_name(case: Case) -> str:

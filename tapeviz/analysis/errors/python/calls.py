@@ -153,7 +153,15 @@ def missing_argument(case: Case) -> str:
             f"Line {case.line} gives the class {given} where an object of it is needed, so "
             f"{callee} was called on the class. Make an object: {given}()."
         )
-    return ""
+    made = definition(case, callee) or definition(case, f"{callee}.__init__")
+    if made is None:
+        return ""
+    listed = ", ".join(name for name in _names_of_arguments(made) if name != "self")
+    missing = names.replace("'", "")
+    return (
+        f"Line {case.line} calls {callee} without {missing}. The definition on line {made.lineno} "
+        f"takes {listed}. Give all that have no default, in that order or by name."
+    )
 
 
 def _class_given(case: Case, callee: str) -> str:
@@ -187,10 +195,17 @@ def _is_class(case: Case, path: str) -> bool:
 
 
 def none_given(case: Case) -> str:
-    """None where a tensor should be, as a function without a return gives it, or the text."""
-    statement, line = case.text.statement(case.line), case.line
+    """None where a tensor should be."""
+    statement = case.text.statement(case.line)
     if statement is None:
         return ""
+    return none_made(case, statement) or _held_as_none(case, statement)
+
+
+def none_made(case: Case, statement: ast.stmt) -> str:
+    """Words for a name of the statement that an assignment gave None, or a function without a
+    return, or one that came to its end without passing one."""
+    line = case.line
     owner = read_text(case.text).owner
     read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     if case.held:
@@ -218,9 +233,25 @@ def none_given(case: Case) -> str:
                 f"returns nothing to line {assign.lineno}. End it with a return of what it "
                 f"computes."
             )
+        if made and case.held and _may_come_to_its_end(made.body):
+            return (
+                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
+                f"came to its end without a return when line {assign.lineno} called it, as where "
+                f"none of its conditions holds. Return a value, or raise an error, in each case."
+            )
         if assign.lineno < line and assign.col_offset <= statement.col_offset:
             read -= names  # in no branch of its own, so it ran since those before it
-    return _held_as_none(case, statement)
+    return ""
+
+
+def _may_come_to_its_end(body: Sequence[ast.stmt]) -> bool:
+    """Whether Python may leave these statements but by ``return`` or ``raise``."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return not last.orelse or any(map(_may_come_to_its_end, (last.body, last.orelse)))
+    if isinstance(last, ast.With):
+        return _may_come_to_its_end(last.body)
+    return isinstance(last, (ast.For, ast.Expr, ast.Assign, ast.AugAssign))
 
 
 def _held_as_none(case: Case, statement: ast.stmt) -> str:
@@ -229,11 +260,31 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
     found = [path for path in paths if case.held[path].type == "NoneType"]
     if len(found) != 1:
         return ""
+    for assign in case.nodes(ast.Assign):
+        taken = [each for each in case.nodes(ast.FunctionDef) if assign in ast.walk(each)]
+        if found[0] in map(dotted, targets_of(assign)) and taken:
+            name, function = dotted(assign.value), taken[-1]
+            if name in _none_by_default(function):
+                return (
+                    f"Line {case.line} works with {found[0]}, which is None: line {assign.lineno} "
+                    f"gives it the argument {name} of {function.name} (line {function.lineno}), "
+                    f"whose default is None. Give that argument where it is called."
+                )
     return (
         f"Line {case.line} works with {found[0]}, which is None then. Look at what gives it its "
         f"value: a function without a return gives None, and so do dict.get and os.environ.get "
         f"where there is no such key."
     )
+
+
+def _none_by_default(function: ast.FunctionDef) -> Sequence[str]:
+    """The parameters of a function whose default is None."""
+    given = function.args
+    plain = [*given.posonlyargs, *given.args]
+    defaults = [*zip(reversed(plain), reversed(given.defaults), strict=False)]
+    defaults += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
+    is_none = (each for each in defaults if isinstance(each[1], ast.Constant))
+    return [name.arg for name, default in is_none if getattr(default, "value", 0) is None]
 
 
 def returns_value(made: ast.FunctionDef) -> bool:
@@ -294,10 +345,10 @@ def called(case: Case) -> str:
     ]
     are_known = all(isinstance(call.func, (ast.Name, ast.Attribute)) for call in calls)
     named = [
-        (call.func.id, made)
+        (path, made)
         for call in calls
-        if isinstance(call.func, ast.Name)
-        if (made := _last_value(case, call.func.id))
+        if isinstance(call.func, ast.Name) or (call.args and _is_own(case, call.func))
+        if (made := _last_value(case, path := dotted(call.func)))
     ]
     article = "an" if kind == "int" else "a"
     written = [(name, at) for name, at in named if _is_text(case, at)]
@@ -376,9 +427,13 @@ def _last_value(case: Case, name: str) -> int:
     lines = [
         statement.lineno
         for statement in statements
-        if isinstance(statement, makers) and statement.lineno < case.line
-        if any(
-            isinstance(target, ast.Name) and target.id == name for target in targets_of(statement)
-        )
+        if isinstance(statement, makers) and statement.lineno <= case.line
+        if any(dotted(target) == name for target in targets_of(statement))
     ]
     return max(lines, default=0)
+
+
+def _is_own(case: Case, function: ast.expr) -> bool:
+    """Whether it is an attribute of ``self`` that is held as such a value: ``self.loss``."""
+    held = case.held.get(dotted(function))
+    return held is not None and held.type == case.match[1].rpartition(".")[2]

@@ -49,7 +49,7 @@ def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
     found = [
         (node, held)
         for node in _elements_taken(case)
-        if (held := case.held.get(dotted(node.value))) is not None
+        if (held := case.held.get(ast.unparse(node.value))) is not None
         if held.keys and held.size >= 0 and key not in held.keys
         if not isinstance(node.slice, ast.Constant) or str(node.slice.value) == key
     ]
@@ -85,10 +85,29 @@ def _elements_taken(case: Case) -> Iterator[ast.Subscript]:
                 yield node
 
 
+def no_number(case: Case) -> str:
+    """An element of a list or tuple that is asked for by something else than a whole number."""
+    kind, index = case.match["kind"], case.match["index"].rpartition(".")[2]
+    found = {
+        path: None
+        for path in (ast.unparse(node.value) for node in _elements_taken(case))
+        if (held := case.held.get(path)) is not None and held.size >= 0 and not held.keys
+    }
+    owner = f"{next(iter(found))}, a {kind}" if len(found) == 1 else f"a {kind}"
+    remedy = {
+        "str": "Take it by its number, or unpack it, as in x, y = batch; keys are of dicts.",
+        "float": "Write int(i), or // in place of / where the number is made.",
+    }.get(index, "Only arrays and tensors take several places: np.array(x)[places].")
+    return (
+        f"Line {case.line} takes an element of {owner} by a {index}, and the elements of a {kind} "
+        f"have numbers from 0 on. {remedy}"
+    )
+
+
 def _beyond_the_end(case: Case, found: Sequence[ast.Subscript]) -> str:
     """Words for the first element taken at a place that a list or tuple does not have."""
     for node in sorted(found, key=lambda each: (each.lineno, each.col_offset)):  # as they are run
-        held, index = case.held.get(dotted(node.value)), _whole_number(case, node.slice)
+        held, index = case.held.get(ast.unparse(node.value)), _whole_number(case, node.slice)
         if held is None or index is None or held.keys or -held.size <= index < held.size:
             continue
         name, words = case.text.segment(node.value), case.text.segment(node.slice)

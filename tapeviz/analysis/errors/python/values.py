@@ -7,6 +7,7 @@ The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and Python 3.1
 from __future__ import annotations
 
 import ast
+import re
 
 from ....text.names import calls_in, dotted
 from ....text.trees import lines_of
@@ -127,6 +128,30 @@ def text_among_numbers(case: Case) -> str:
     )
 
 
+def joined_shapes(case: Case) -> str:
+    """Shapes that ``Concatenate`` cannot join; of pictures one may be a pixel too small."""
+    said = (
+        f"Line {case.line} joins tensors of the shapes {case.match[1]}, and only the axis that "
+        f"they are joined along (the last, unless axis= says another) may differ. "
+    )
+    shapes = [
+        [int(size) for size in re.findall(r"\d+", shape)]
+        for shape in re.findall(r"\(None, (.*?)\)", case.match[1])
+    ]
+    is_of_pictures = len({*map(len, shapes)}) == 1 and len(shapes[0]) > 2
+    apart = [max(sizes) - min(sizes) for sizes in zip(*shapes, strict=False)][:-1]
+    if is_of_pictures and any(apart) and max(apart) <= _FEW_PIXELS:
+        return (
+            f"{said}An odd size that is halved by pooling or strides and doubled again is one "
+            f"less: use a size that can be halved as often, or pad or crop one of them "
+            f"(tf.keras.layers.ZeroPadding2D, Cropping2D)."
+        )
+    return f"{said}Give another axis, or tf.reshape one."
+
+
+_FEW_PIXELS = 3
+
+
 WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     (r"truth value of an array with more than one element", truth_of_several),
     (
@@ -227,8 +252,7 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"A `Concatenate` layer requires inputs with matching shapes.*Received: input_shape=(.*?)$",
-        "Line {line} joins tensors of the shapes {0}, and only the axis that they are joined along "
-        "(the last, unless axis= says another) may differ. Give another axis, or tf.reshape one.",
+        joined_shapes,
     ),
     (
         r"`initial_value` arg to `tf\.Variable` must be specified",

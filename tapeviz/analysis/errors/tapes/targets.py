@@ -8,6 +8,7 @@ from ....text.names import dotted
 from ....text.statements import read_text
 from ....trace.calls import Call
 from ..case import Case
+from ..python.calls import none_made
 from .recording import method_called
 
 
@@ -175,6 +176,9 @@ def no_target(case: Case) -> str:
             f"{is_none}, as {inner.method} on line {inner.line} gave None. "
             f"Fix that one first: what is said about it there tells why."
         )
+    statement = case.text.statement(case.line)
+    if case.held and statement is not None and (words := none_made(case, statement)):
+        return words
     return (
         f"{is_none}. Often a function that computes a loss has no return, the result of print() "
         f"was kept, or another tape gave None. Return the tensor from that function, or see why "

@@ -8,7 +8,7 @@ import re
 from ....text.messages import first_words
 from ....text.names import dotted
 from ..case import Case, Explain
-from .operands import MOST_SHOWN, held_words
+from .operands import MOST_SHOWN, held_words, names_read
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -23,6 +23,21 @@ def refused_dtype(case: Case) -> str:
     names = [LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
+    statement = case.text.statement(case.line)
+    read = names_read(statement) if statement is not None else ()
+    floats = [name for name in read if (held := case.held.get(name)) and held.type == "float"]
+    if wanted == "int32" and len(floats) == 1:
+        return (
+            f"Line {case.line} gives {op} the number {case.held[floats[0]].value} of {floats[0]}, "
+            f"which is a float, where it takes {', '.join(names)} only. A division by / gives a "
+            f"float also of whole numbers: write // where {floats[0]} is made, or int({floats[0]})."
+        )
+    if given == "string" and "string" not in names:
+        return (
+            f"Line {case.line} gives {op} a tensor of texts, and it takes numbers. Texts become "
+            f"numbers by tf.strings.to_number(x, tf.float32), or before by float(text); words are "
+            f"given numbers by tf.keras.layers.StringLookup."
+        )
     return (
         f"Line {case.line} gives {op} a tensor of dtype {LONG_NAMES.get(given, given)}, and it "
         f"takes {', '.join(names)} only. Cast it, as in tf.cast(x, tf.{wanted}){remedy}."
@@ -179,6 +194,11 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"^TypeError: Got an unexpected keyword argument '(\w+)'", keyword_of_tensorflow),
     (r"^TypeError: Missing required positional argument", argument_of_tensorflow),
+    (
+        r"'(list|tuple|dict|dict_\w+|range|ndarray|set|str)' object is not an iterator",
+        "Line {line} takes the next element of a {0}, which holds elements but counts none off. "
+        "Make an iterator of it once, it = iter(values), and take next(it); or write a loop.",
+    ),
     (
         r"'_?\w*Dataset' object is not (?:an iterator|subscriptable)",
         "Line {line} takes an element of a dataset as of a list or an iterator. "
