@@ -109,4 +109,5 @@ def test_the_traces_of_a_run_go_when_another_text_is_opened(
         return not any(trace() for trace in held)
 
     ran.document.open_source("print(1)\n")
-    qtbot.waitUntil(are_gone, timeout=30_000)  # each look goes through all that earlier tests left
+    qtbot.waitUntil(lambda: not ran.document.background.busy)
+    qtbot.waitUntil(are_gone)  # each look goes through all that earlier tests left: threads wait
