@@ -15,15 +15,7 @@ from ..recording.live import LiveRecording, Recorder, Silent, Snippet
 from ..trace.model import Trace
 from .crossing import cross_cuts
 from .edit_judge import EditJudge
-from .goals import (
-    MOST_EDITS,
-    MOST_TRIALS,
-    FixGoal,
-    distinct,
-    goals_of,
-    with_fixes,
-    with_words,
-)
+from .goals import MOST_EDITS, MOST_TRIALS, FixGoal, distinct, goals_of, with_fixes, with_words
 from .judging import Outcome, breaks
 from .merging import pairs_of
 from .model import Edit, FixCase

@@ -13,15 +13,7 @@ from .choices import (
     find_kernels,
     own_interpreter,
 )
-from .model import (
-    Confinement,
-    KernelChoice,
-    PoolStatus,
-    RunEnd,
-    RunListener,
-    RunRequest,
-    Versions,
-)
+from .model import Confinement, KernelChoice, PoolStatus, RunEnd, RunListener, RunRequest, Versions
 from .pool import KernelPool
 from .run import Run
 

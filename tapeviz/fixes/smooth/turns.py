@@ -8,16 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    argument,
-    bound_names,
-    called_name,
-    dotted,
-    pairs_of,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, argument, bound_names, called_name, dotted, pairs_of, read_names, sole
 from ..plan import Plan
 from ..source import ParsedSource
 from .branches import deciding_line

@@ -59,6 +59,7 @@ from ..smooth.widths import (
 from ..smooth.zeros import SMOOTH_EXTREME
 from ..states.assigned_lists import use_new_list
 from ..states.assigns import use_new_tensor
+from ..states.given_away import ask_before, assign_in_place, keep_first, keep_variable, make_once
 from ..states.rebinding import rebind_attribute, rebind_name
 from ..states.returned import return_tensor
 from ..states.variables import SHALLOW_COPY, keep_in_scope, keep_tensor, use_original
@@ -90,15 +91,10 @@ from ..tapes.pauses import forget_nothing, record_again
 from ..tapes.recomputing import compute_again_inside, compute_default_inside
 from ..tapes.returned import keep_what_left
 from ..tapes.sources import (
-    ask_before,
     ask_for_bound,
     ask_for_called,
     ask_for_original,
-    assign_in_place,
     compute_once,
-    keep_first,
-    keep_variable,
-    make_once,
     use_copy_inside,
 )
 from ..tapes.threads import call_without_threads

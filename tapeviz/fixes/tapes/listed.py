@@ -13,15 +13,7 @@ from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..blocks import Block, block_of_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import (
-    all_of,
-    bound_names,
-    called_name,
-    dotted,
-    header_nodes,
-    read_names,
-    sole,
-)
+from ..nodes import all_of, bound_names, called_name, dotted, header_nodes, read_names, sole
 from ..plan import Plan
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement, ParsedSource

@@ -25,13 +25,7 @@ from ..plan import Plan, fitting
 from ..source import ParsedSource
 from ..states.slices import axes_of, stepped, updated
 from ..values.caches import take_caches_away
-from .formatting import (
-    is_format_method,
-    is_percent_format,
-    sole_expression,
-    unformatted,
-    written,
-)
+from .formatting import is_format_method, is_percent_format, sole_expression, unformatted, written
 from .numpy_calls import interpolated_by, solved_vector
 from .numpy_draws import BY_GAMMA, drawn, is_draw
 from .numpy_words import (

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QTimer
-from PySide6.QtWidgets import (
-    QComboBox,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
 from ...analysis.backward.steps import WalkStep
 from ...analysis.model import CallDiagnosis

@@ -8,11 +8,7 @@ from collections import deque
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QPlainTextEdit,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from ...analysis.run_words import ending_words
 from ...document import Document
