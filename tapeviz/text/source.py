@@ -14,6 +14,7 @@ from .trees import lines_of, parse_expression, parse_module
 
 _TARGET_NAMES = ("target", "ys", "targets", "primals")
 _SOURCE_NAMES = ("sources", "xs", "source")
+_TAPES = ("GradientTape", "ForwardAccumulator")
 _LONGEST_WORDS = 30
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _PACKAGES = ("tensorflow", "keras", "tf_keras")
@@ -335,6 +336,7 @@ class SourceText:
         if call is None:
             return None
         names, position = (_TARGET_NAMES, 0) if which == "target" else (_SOURCE_NAMES, 1)
+        position += self._is_method_of_class(dotted(call.func))
         for keyword in call.keywords:
             if keyword.arg in names:
                 return keyword.value
@@ -343,6 +345,27 @@ class SourceText:
         ):
             return call.args[position]
         return None
+
+    def _is_method_of_class(self, path: str) -> bool:
+        """Whether this names a method as the class of tapes has it, which is given the tape first:
+        ``tf.GradientTape.gradient``, or ``old`` after ``old = tf.GradientTape.gradient``."""
+        owner = path.rpartition(".")[0].rpartition(".")[2]
+        return owner in self._tape_classes or path in self._names_of_tape_methods
+
+    @cached_property
+    def _tape_classes(self) -> frozenset[str]:
+        return frozenset((*_TAPES, *self.classes_from(_TAPES)))
+
+    @cached_property
+    def _names_of_tape_methods(self) -> frozenset[str]:
+        """The names that the text gives to methods of classes of tapes."""
+        return frozenset(
+            dotted(target)
+            for node in self._nodes
+            if isinstance(node, ast.Assign)
+            and dotted(node.value).rpartition(".")[0].rpartition(".")[2] in self._tape_classes
+            for target in node.targets
+        )
 
     def element(self, expression: ast.expr | None, keys: Sequence[int | str]) -> str:
         """The words for one element of a structure: ``x`` of ``[x, y]``, ``c[0]`` of ``c``."""

@@ -18,8 +18,12 @@ from .plain_runs import FILENAME
 if TYPE_CHECKING:
     from tapeviz.recording.live import LiveRecording, Recorder
 
-# What TensorFlow's C++ code says about the machine carries times and process numbers.
-_MACHINE = re.compile(r"^([EIWF]\d{4} |WARNING: All log messages before absl).*\n?", re.MULTILINE)
+# What TensorFlow's C++ code says about the machine carries times and process numbers; each line of
+# older versions begins with the date.
+_MACHINE = re.compile(
+    r"^([EIWF]\d{4} |\d{4}-\d\d-\d\d [\d:.]+: [EIWF] |WARNING: All log messages before absl).*\n?",
+    re.MULTILINE,
+)
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _GENERATED = re.compile(r"__autograph_generated_file\w{8}")
