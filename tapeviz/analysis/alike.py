@@ -1,4 +1,4 @@
-"""Group the findings of one gradient call that tell the same story.
+"""Group the findings of one gradient call, and the errors of a page, that tell the same story.
 
 A layer's bias has mostly no gradient for the reason for which its kernel has none. What is said of
 both is said once.
@@ -6,13 +6,15 @@ both is said once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from ..trace.ids import CallId
+from ..wording import listed
 from .findings import Finding
-from .model import CallDiagnosis, Diagnosis, Warned
+from .model import CallDiagnosis, Diagnosis, ExplainedError, Warned
 from .rounds.call_sites import CallSite, SourceSeries
 from .rounds.round_words import troubled_rounds
 from .stories import grouped, story_of
@@ -114,6 +116,25 @@ def same_words(sources: Sequence[str]) -> str:
     """The sentence that what was said about the first source holds for the others, too."""
     others = sources[1] if len(sources) == 2 else f"the other {len(sources) - 1}"
     return f"The same holds for {others}."
+
+
+def alike_errors(diagnosis: Diagnosis) -> list[tuple[ExplainedError, ...]]:
+    """The errors, those together that differ in nothing but their lines and fixes: the blocks of a
+    page that use the same value mostly fail for the same reason."""
+    return grouped((error, _error_story(error), True) for error in diagnosis.errors)
+
+
+def _error_story(error: ExplainedError) -> object:
+    line = re.compile(rf"\b([Ll]ine) {error.line}\b")
+    texts = (error.message, error.explanation)
+    return (error.type, error.command, *(line.sub("\\1 …", text) for text in texts))
+
+
+def same_error_words(errors: Sequence[ExplainedError]) -> str:
+    """``The same happens on lines 242 and 314.``; empty for one error."""
+    lines = [f"{error.line:,}" for error in errors[1:] if error.line]
+    noun = "line" if len(lines) == 1 else "lines"
+    return f"The same happens on {noun} {listed(lines)}." if lines else ""
 
 
 def _series_story(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> object:

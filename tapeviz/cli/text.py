@@ -8,7 +8,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..analysis.alike import MOST_NAMED, alike_series, same_words, shared_title
+from ..analysis.alike import (
+    MOST_NAMED,
+    alike_errors,
+    alike_series,
+    same_error_words,
+    same_words,
+    shared_title,
+)
 from ..analysis.backward.turn_values import turn_values
 from ..analysis.findings import Finding, Fix
 from ..analysis.inside_words import call_words, runs_words, site_words, words_about_values
@@ -90,12 +97,14 @@ def as_text(
                 blocks.append("\n".join(share_lines(shares[call.call.id])))
     if number is None and any(len(site) > 1 for site in diagnosis.rounds.sites):
         blocks.append("(--round N shows one round in full)")
-    for error in diagnosis.errors:
+    for errors in alike_errors(diagnosis):
+        error = errors[0]
         where = f"line {error.line}: " if error.line else ""
         blocks.append(f"{where}{error.type}: {plain_message(error.message)}")
         blocks.append(_wrapped(error.explanation))
+        blocks.append(_wrapped(same_error_words(errors)))
         blocks.append(error.command and f"  $ {error.command}")
-        blocks += ["\n".join(_fix(trace, fix)) for fix in error.fixes]
+        blocks += ["\n".join(_fix(trace, fix)) for each in errors for fix in each.fixes]
     if not diagnosis.errors and not ended_well(trace):
         blocks.append(_unfinished(trace))
     elif ran_no_code(trace):

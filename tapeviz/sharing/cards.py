@@ -11,8 +11,10 @@ import numpy as np
 
 from ..analysis.alike import (
     SourceResult,
+    alike_errors,
     alike_results,
     reported_in_order,
+    same_error_words,
     same_words,
     shared_title,
 )
@@ -48,12 +50,14 @@ _MOST_ACROSS, _BETWEEN = 36, 2
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[PageCard, ...]:
-    """A card for each error, for each gradient that was asked for (of a call site for the most
-    telling round), and for each warning, trouble first; the first :data:`MOST_CARDS`."""
+    """A card for errors that are alike, for each gradient that was asked for (of a call site for
+    the most telling round), and for each warning, trouble first; the first :data:`MOST_CARDS`."""
     made: list[PageCard] = []
-    for error in diagnosis.errors:
-        words = (error.explanation, f"{error.type}: {plain_message(error.message)[:600]}")
-        fixes = tuple(map(_fix, error.fixes))
+    for errors in alike_errors(diagnosis):
+        error = errors[0]
+        raised = f"{error.type}: {plain_message(error.message)[:600]}"
+        words = (error.explanation, raised, same_error_words(errors))
+        fixes = tuple(_fix(fix) for each in errors for fix in each.fixes)
         title = error.type
         made.append(
             PageCard(title, "error", "error", tuple(filter(None, words)), error.line, (), fixes)

@@ -196,6 +196,21 @@ def test_an_error_has_its_card(qtbot: QtBot, panel: DiagnosisPanel) -> None:
     assert button(card, "Line 9")
 
 
+def test_errors_of_several_blocks_that_are_alike_share_a_card(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    errors = [
+        ExplainedError("ValueError", "No axis.", line, f"Line {line} takes {what}.")
+        for line, what in ((9, "a row"), (12, "a row"), (19, "a column"), (99, "a row"))
+    ]
+    show(qtbot, panel, replace(panel.document.diagnosis, errors=tuple(errors)))
+    first, second = (card for card in panel.cards if isinstance(card, ErrorCard))
+    assert "Line 9 takes a row." in words(first)
+    assert "The same happens on lines 12, 99." in words(first)
+    assert all(button(first, f"Line {line}") for line in (9, 12, 99))
+    assert "The same" not in words(second)
+
+
 @pytest.mark.parametrize("status", ["flows", "zero", "nonfinite", "none"])
 def test_every_status_has_word_and_icon(
     qtbot: QtBot, panel: DiagnosisPanel, status: str, theme: Theme

@@ -20,6 +20,8 @@ from ..widgets import link_button, plain_label
 from .diff_view import DiffView
 
 LONGEST_VALUE = 60
+MOST_LINKS, LINKS_IN_ROW = 6, 3
+"""Links of a card to places that are alike, at most, in all and in a row."""
 LONG_NAME, LONG_WORD = 14, 30
 """Letters of a name that a row of a narrow card has room for: beside the outcome, and alone."""
 _JOINT = re.compile(r"([_.](?=\w)|[a-z](?=[A-Z]))")
@@ -125,6 +127,11 @@ class Card(QFrame):
         row.addStretch(1)
         self.column.addLayout(row)
         return row
+
+    def add_rows_of_links(self, links: Sequence[tuple[str, Callable[[], object], str]]) -> None:
+        """Add the first links to places that are alike, such as rounds or lines."""
+        for start in range(0, min(len(links), MOST_LINKS), LINKS_IN_ROW):
+            self.add_links(*links[start : min(start + LINKS_IN_ROW, MOST_LINKS)])
 
     def add_explanation(self, row: QHBoxLayout, page: Explanation, asks: Asks) -> None:
         """Add a link that unfolds the page about a cause, with its example."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
 
-from ...analysis.alike import SourceResult, alike_results, reported_in_order
+from ...analysis.alike import SourceResult, alike_errors, alike_results, reported_in_order
 from ...analysis.findings import Finding, Fix
 from ...analysis.model import ExplainedError, Warned
 from ...document import Document
@@ -55,7 +55,7 @@ class CardChooser:
         when the iterator comes to it."""
         diagnosis = self._document.diagnosis
         alike = {id(group): alike_results(diagnosis, group) for group in diagnosis.groups}
-        count = len(diagnosis.errors) + len(diagnosis.warnings)
+        count = len(alike_errors(diagnosis)) + len(diagnosis.warnings)
         for results in chain.from_iterable(alike.values()):
             count += len(results) if self._is_split(results) else 1
         return count, self._in_order(theme, alike)
@@ -65,10 +65,13 @@ class CardChooser:
     ) -> Iterator[WantedCard]:
         """``alike``: by the id of a call or call site, its sources grouped by their outcome."""
         document, diagnosis = self._document, self._document.diagnosis
-        for error in diagnosis.errors:
-            make = partial(ErrorCard, document, theme, error, self._asks)
-            made_from = (document.trace, theme, *_all_but_fixes(error))
-            yield WantedCard(made_from, make, error.fixes)
+        for errors in alike_errors(diagnosis):
+            make = partial(ErrorCard, document, theme, errors, self._asks)
+            made_from: list[object] = [document.trace, theme]
+            for error in errors:
+                made_from += _all_but_fixes(error)
+            fixes = tuple(fix for error in errors for fix in error.fixes)
+            yield WantedCard(tuple(made_from), make, fixes)
         for reported in reported_in_order(diagnosis, document.showing.mended):
             if isinstance(reported, Warned):
                 make_warning = partial(WarningCard, document, theme, reported)

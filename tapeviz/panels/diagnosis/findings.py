@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QKeyEvent
 
-from ...analysis.alike import SourceResult, same_words, shared_title
+from ...analysis.alike import SourceResult, same_error_words, same_words, shared_title
 from ...analysis.findings import Finding
 from ...analysis.inside_words import runs_words, site_words, words_about_values
 from ...analysis.model import ExplainedError, Warned
@@ -29,9 +29,6 @@ from ..rounds.sparkline import Sparkline
 from ..widgets import Badge
 from .cards import Asks, Card, FixList
 from .gradients import MOST_ALIKE, Gradients
-
-MOST_SPECIAL, SPECIAL_IN_ROW = 6, 3
-"""Links of a card to rounds that differ, at most, in all and in a row."""
 
 
 class FindingCard(Card):
@@ -234,10 +231,9 @@ class FindingCard(Card):
             return
         links = [
             (f"Round {number}", partial(self._show_round, number), "Show this round")
-            for number in series.begins_anew()[:MOST_SPECIAL]
+            for number in series.begins_anew()
         ]
-        for start in range(0, len(links), SPECIAL_IN_ROW):
-            self.add_links(*links[start : start + SPECIAL_IN_ROW])
+        self.add_rows_of_links(links)
 
     def _show_cut(self) -> None:
         self._document.select_call(self.call.call.id)
@@ -255,20 +251,25 @@ class FindingCard(Card):
 
 
 class ErrorCard(Card):
-    """A card about the exception that ended the snippet."""
+    """A card about the exception that ended the snippet, or about those of several blocks of a page
+    that are alike."""
 
-    def __init__(self, document: Document, theme: Theme, error: ExplainedError, asks: Asks) -> None:
+    def __init__(
+        self, document: Document, theme: Theme, errors: Sequence[ExplainedError], asks: Asks
+    ) -> None:
         super().__init__("trouble", theme)
+        error = errors[0]
         self.add_title(error.type, Badge("nonfinite", "error", theme))
         message = plain_message(error.message)[:600]
         self.add_words(error.explanation or message)
         if error.explanation:
             self.add_words(message, "code")
-        if error.line:
-            line = error.line
-            self.add_links(
-                (f"Line {line}", lambda: document.selecting.go_to_line(line), "Go to this line")
-            )
+        if same := same_error_words(errors):
+            self.add_words(same)
+        go = document.selecting.go_to_line
+        lines = dict.fromkeys(each.line for each in errors if each.line)
+        links = [(f"Line {line}", partial(go, line), "Go to this line") for line in lines]
+        self.add_rows_of_links(links)
         if error.command:
             self.add_words(error.command, "command")
             copy = partial(QGuiApplication.clipboard().setText, error.command)
