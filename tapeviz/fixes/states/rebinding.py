@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import libcst as cst
 
 from ...wording import listed
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, bound_names, read_names, sole
+from ..nodes import all_of, argument, bound_names, dotted, name_reads, read_names, sole
 from ..plan import Plan
 from ..renaming import functions_that_read
 from ..source import ParsedSource
@@ -104,7 +105,8 @@ def _rebound_parameter(case: FixCase, write: Write) -> Edit | None:
 def rebind_attribute(case: FixCase) -> Iterator[Edit]:
     """``self.h.assign(e)`` → ``self.h = e``: the object keeps the tensor itself as its state, and
     methods that use it run without ``tf.function``, as in :func:`rebind_name`. So does a dict for
-    ``state["h"].assign(e)``."""
+    ``state["h"].assign(e)``. A name outside that means the same variable, which the object was
+    made with, is read from the object while the tape records."""
     source, is_slice = case.source, case.cause.op == SLICE_OP
     lines = case.lines("assign")
     for chosen in dict.fromkeys((lines, lines[:1])):  # a state of several variables, then of one
@@ -112,6 +114,11 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
         written = (write for line in sorted(chosen) for write in writes_on(source, line, is_slice))
         states = {source.code(each.receiver): each for each in written}
         names = [name for name, write in states.items() if _keep_as_tensor(case, plan, write)]
+        block = block_of_call(source, case.trace, case.call)
+        if names and block is not None:
+            watch_inside(plan, [source.module], block, partial(_among, source, names))
+            for name in names:
+                _read_from_object(plan, block, states[name])
         if names:
             single = f"the tensor itself as {names[0]}, in place of a variable"
             several = f"the tensors themselves as {listed(names)}, in place of variables"
@@ -137,3 +144,46 @@ def _keep_as_tensor(case: FixCase, plan: Plan, write: Write) -> bool:
     names = {writer.name.value for writer in writers if isinstance(writer, cst.FunctionDef)}
     run_in_python(plan, *functions_that_read(source, receiver), *names)
     return bool(every)
+
+
+def _among(source: ParsedSource, names: Sequence[str], asked: cst.BaseExpression) -> str:
+    code = source.code(asked)
+    return code if code in names else ""
+
+
+def _read_from_object(plan: Plan, block: Block, write: Write) -> None:
+    """``w`` → ``net.h`` in the block, where ``net = Net(w)`` made the object and its ``__init__``
+    says ``self.h = w``."""
+    source, receiver = plan.source, write.receiver
+    kind = source.enclosing(write.statement, cst.ClassDef)
+    if kind is None or not isinstance(receiver, cst.Attribute):
+        return
+    if (place := _place_given(source, kind, receiver)) is None:
+        return
+    for assign in all_of(source.module, cst.Assign):
+        made, target = assign.value, assign.targets[0].target
+        if not isinstance(made, cst.Call) or not isinstance(target, cst.Name):
+            continue
+        is_of_kind = dotted(made.func) == kind.name.value
+        given = argument(made, place[0], place[1]) if is_of_kind else None
+        if given is None or not isinstance(given.value, cst.Name):
+            continue
+        for read in name_reads(block.node.body):
+            if read.value == given.value.value and source.enclosing(read, cst.Call) is not made:
+                plan.replace(read, f"{target.value}.{receiver.attr.value}")
+
+
+def _place_given(
+    source: ParsedSource, kind: cst.ClassDef, attribute: cst.Attribute
+) -> tuple[int, str] | None:
+    """The place and name of the parameter of ``__init__`` that an attribute is given as it is."""
+    for method in all_of(kind.body, cst.FunctionDef):
+        if method.name.value != "__init__":
+            continue
+        params = [param.name.value for param in method.params.params[1:]]
+        for assign in all_of(method.body, cst.Assign):
+            is_it = assign.targets[0].target.deep_equals(attribute)
+            if is_it and dotted(assign.value) in params:
+                name = dotted(assign.value)
+                return params.index(name), name
+    return None

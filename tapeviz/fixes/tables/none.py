@@ -69,6 +69,7 @@ from ..tapes.closures import compute_when_called, keep_value_of_turn, use_shadow
 from ..tapes.entering import enter_again
 from ..tapes.functions import (
     differentiate_itself,
+    differentiate_rest,
     keep_written,
     loop_in_python,
     pass_upstream,
@@ -344,7 +345,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         ask_for_trainable,
         take_zeros,
     ),
-    CustomGradient: (return_computed, differentiate_itself, pass_upstream),
+    CustomGradient: (return_computed, differentiate_itself, differentiate_rest, pass_upstream),
     StatefulObject: (
         reduce_in_python,
         loop_in_python,

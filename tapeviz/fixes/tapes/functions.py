@@ -10,7 +10,7 @@ from ...analysis.causes.ops.custom_gradient import CustomGradient
 from ...analysis.causes.states.stateful import StatefulObject
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, sole
-from ..plan import Plan
+from ..plan import Plan, without_blank_lines
 from ..source import ParsedSource
 
 
@@ -37,6 +37,58 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
                 title = f"Let TensorFlow differentiate {function.name.value} itself"
                 yield Edit(title, plan.text())
                 return
+
+
+def differentiate_rest(case: FixCase) -> Iterator[Edit]:
+    """``return dy, None`` in the gradient function → the gradient of the value that a tape around
+    its computation gives, where None stands."""
+    source, function = case.source, _decorated(case)
+    result = sole(source.statement(case.cause.line))
+    inner = source.enclosing(result, cst.FunctionDef) if isinstance(result, cst.Return) else None
+    if function is None or inner is None or inner is function or not inner.params.params:
+        return
+    given, upstream = getattr(result, "value", None), inner.params.params[0].name.value
+    elements = [e.value for e in given.elements] if isinstance(given, cst.Tuple) else [given]
+    params = [param.name.value for param in function.params.params]
+    pairs = zip(elements, params, strict=False)
+    lacking = [(e, name) for e, name in pairs if e is not None and dotted(e) == "None"]
+    body = list(function.body.body)
+    at = body.index(inner) if inner in body else 0
+    computing = [
+        each
+        for each in body[:at]
+        if isinstance(each, (cst.SimpleStatementLine, cst.BaseCompoundStatement))
+        and not isinstance(sole(each), cst.Expr)
+    ]
+    value = _value_returned(source, function)
+    if not lacking or not computing or not value:
+        return
+    plan = Plan(source)
+    tape = plan.fresh_name("inner")
+    head = f"with {source.tf}.GradientTape(persistent=True) as {tape}:\n    "
+    watched = ", ".join(name for _, name in lacking)
+    watched = f"[{watched}]" if len(lacking) > 1 else watched
+    block = plan.parse(f"{head}{tape}.watch({watched})\n")
+    assert isinstance(block, cst.With)
+    inside = block.body.with_changes(body=[*block.body.body, *map(without_blank_lines, computing)])
+    plan.before(computing[0], block.with_changes(body=inside))
+    for each in computing:
+        plan.remove(each)
+    for element, name in lacking:
+        plan.replace(element, f"{tape}.gradient({value}, {name}, {upstream})")
+    names = " and ".join(name for _, name in lacking)
+    yield Edit(f"Let a tape in {function.name.value} compute the gradient of {names}", plan.text())
+
+
+def _value_returned(source: ParsedSource, function: cst.FunctionDef) -> str:
+    """``y`` of ``return y, grad``; empty if it is no name."""
+    for result in all_of(function.body, cst.Return):
+        if source.enclosing(result, cst.FunctionDef) is function:
+            value = result.value
+            is_pair = isinstance(value, cst.Tuple) and len(value.elements) == 2
+            first = value.elements[0].value if isinstance(value, cst.Tuple) and is_pair else None
+            return first.value if isinstance(first, cst.Name) else ""
+    return ""
 
 
 def loop_in_python(case: FixCase) -> Iterator[Edit]:

@@ -7,6 +7,22 @@ import numpy as np
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "a custom gradient that gives None for one of its arguments": (
+        """
+        @tf.custom_gradient
+        def quantised(x, s):
+            y = tf.round(x / s) * s
+            def grad(dy):
+                return dy, None
+            return y, grad
+        x, s = tf.Variable([0.3, 1.7, -2.2]), tf.Variable(0.5)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(quantised(x, s) ** 2)
+        tape.gradient(loss, [s, x])
+        """,
+        "return dy, inner.gradient(y, s, dy)",
+        26.0,
+    ),
     "a probability that is rounded in a cross entropy, which is flat at 0 and 1": (
         """
         w = tf.Variable([[0.3], [-0.8]])

@@ -296,6 +296,27 @@ ROWS: dict[str, Row] = {
         "c_new = put(c, 1, a * a)",
         8.0,
     ),
+    "a variable that an object was made with, and that is read by its own name": (
+        """
+        class Descent:
+            def __init__(self, w, rate):
+                self.w = w
+                self.rate = rate
+            def step(self):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(self.w ** 2)
+                self.w.assign_sub(self.rate * tape.gradient(loss, self.w))
+        w, rate = tf.Variable([1.0, 2.0]), tf.Variable(0.25)
+        descent = Descent(w, rate)
+        with tf.GradientTape() as outer:
+            descent.step()
+            descent.step()
+            y = tf.reduce_sum(w)
+        outer.gradient(y, rate)
+        """,
+        "y = tf.reduce_sum(descent.w)",
+        -6.0,
+    ),
     "a layer's weight": (
         """
         layer = tf.keras.layers.Dense(1)
