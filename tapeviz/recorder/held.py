@@ -5,6 +5,7 @@ Nothing of the snippet's Python is called: no property, no ``__getattr__``, no `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -30,6 +31,8 @@ _OF_PYTHON = (GetSetDescriptorType, MemberDescriptorType)
 _DEEPEST = 2
 """Dots and keys of a name: ``self.head.kernel``, ``settings['model']['layers']``."""
 
+_DEEPER = re.compile(r"[.\[]")
+
 
 def held_by_names(error: BaseException, filename: str) -> list[dict[str, Any]]:
     """Return the fields of a :class:`.trace.events.HeldValue` for each name that the code of the
@@ -41,12 +44,14 @@ def held_by_names(error: BaseException, filename: str) -> list[dict[str, Any]]:
         trace = trace.tb_next
     if frame is None:
         return []
-    code, found = frame.f_code, []
-    for name, value in _values_of(frame):
-        for path, each in _with_attributes(name, value, frozenset(code.co_names), _DEEPEST):
-            with suppress(Exception):
-                found.append({"name": path, **_about(each)})
-    return found[-limits.NAMES_OF_ERROR :]
+    names, found = frozenset(frame.f_code.co_names), list[dict[str, Any]]()
+    with suppress(Exception):  # a thread of the snippet may change a dict meanwhile
+        for name, value in _values_of(frame):
+            for path, each in _with_attributes(name, value, names, _DEEPEST):
+                with suppress(Exception):
+                    found.append({"name": path, **_about(each)})
+    found.sort(key=lambda each: len(_DEEPER.findall(each["name"])), reverse=True)
+    return found[-limits.NAMES_OF_ERROR :]  # names themselves rather than their parts
 
 
 def _values_of(frame: FrameType) -> Iterator[tuple[str, Any]]:

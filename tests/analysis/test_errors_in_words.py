@@ -1091,6 +1091,21 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("n", "float", "3.0")],
         "gives Reshape the number 3.0 of n, which is a float",
     ),
+    "half of a whole number beside another float": (
+        "y = tf.reshape(x * scale, [n / 2, 2])",
+        "InvalidArgumentError",
+        "Value for attr 'Tshape' of float is not in the list of allowed values: int32, int64\n\t; "
+        "NodeDef: {{node Reshape}}; Op<name=Reshape",
+        [e.HeldValue("n", "int", "4"), e.HeldValue("scale", "float", "0.5")],
+        "gives Reshape the float n / 2, where it takes int32, int64 only",
+    ),
+    "a name that another function gives None": (
+        "def start(step=None):\n    q = step\nz = q + 1",
+        "TypeError",
+        "unsupported operand type(s) for +: 'NoneType' and 'int'",
+        [e.HeldValue("q", "NoneType", "None")],
+        "Line 3 works with q, which is None then. Look at what gives it its value",
+    ),
     "a method that was given a tensor's name": (
         "def learn(self, x):\n    self.loss = self.loss(x)",
         "TypeError",

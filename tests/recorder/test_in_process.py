@@ -178,6 +178,15 @@ def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> N
     }
 
 
+def test_names_have_more_weight_than_what_is_in_a_large_dict(program: ModuleType) -> None:
+    text = "rows, parts = [1], {n: {m: [] for m in range(20)} for n in range(20)}\nrows[2] + parts"
+    with pytest.raises(IndexError) as raising:
+        exec(compile(text, "snippet.py", "exec"), {})
+    held = program.raised(raising.value, "snippet.py")["held"]
+    assert len(held) == 300
+    assert {"rows", "parts", "parts[3]"} <= {each["name"] for each in held}
+
+
 def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page(program: ModuleType) -> None:
     page = "import json\nimport not_installed\nimport math\nx = math.pi\ny = json\n\nz = x\n"
     space: dict[str, object] = {"__tapeviz_bind__": lambda *bound: None}

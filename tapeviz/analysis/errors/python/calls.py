@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ....text.names import called_name, calls_in, dotted, targets_of
 from ....text.statements import read_text
+from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.arguments import RENAMED_KEYWORDS
 from ..tensors.operands import names_read
@@ -260,16 +261,20 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
     found = [path for path in paths if case.held[path].type == "NoneType"]
     if len(found) != 1:
         return ""
+    owner = read_text(case.text).owner
     for assign in case.nodes(ast.Assign):
-        taken = [each for each in case.nodes(ast.FunctionDef) if assign in ast.walk(each)]
-        if found[0] in map(dotted, targets_of(assign)) and taken:
-            name, function = dotted(assign.value), taken[-1]
-            if name in _none_by_default(function):
-                return (
-                    f"Line {case.line} works with {found[0]}, which is None: line {assign.lineno} "
-                    f"gives it the argument {name} of {function.name} (line {function.lineno}), "
-                    f"whose default is None. Give that argument where it is called."
-                )
+        if found[0] not in map(dotted, targets_of(assign)):
+            continue
+        if "." not in found[0] and owner(assign.lineno, found[0]) != owner(case.line, found[0]):
+            continue  # another variable of that name
+        around = [each for each in case.nodes(ast.FunctionDef) if assign.lineno in lines_of(each)]
+        name = dotted(assign.value)
+        if around and name in _none_by_default(around[-1]):
+            return (
+                f"Line {case.line} works with {found[0]}, which is None: line {assign.lineno} "
+                f"gives it the argument {name} of {around[-1].name} (line {around[-1].lineno}), "
+                f"whose default is None. Give that argument where it is called."
+            )
     return (
         f"Line {case.line} works with {found[0]}, which is None then. Look at what gives it its "
         f"value: a function without a return gives None, and so do dict.get and os.environ.get "

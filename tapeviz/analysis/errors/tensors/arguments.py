@@ -8,7 +8,7 @@ import re
 from ....text.messages import first_words
 from ....text.names import dotted
 from ..case import Case, Explain
-from .operands import MOST_SHOWN, held_words, names_read
+from .operands import MOST_SHOWN, held_words
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -24,9 +24,14 @@ def refused_dtype(case: Case) -> str:
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
     statement = case.text.statement(case.line)
-    read = names_read(statement) if statement is not None else ()
-    floats = [name for name in read if (held := case.held.get(name)) and held.type == "float"]
+    floats = _floats_given(case, statement) if statement is not None else []
     if wanted == "int32" and len(floats) == 1:
+        if floats[0] not in case.held:
+            return (
+                f"Line {case.line} gives {op} the float {floats[0]}, where it takes "
+                f"{', '.join(names)} only. A division by / gives a float also of whole numbers: "
+                f"write // in its place, or int({floats[0]})."
+            )
         return (
             f"Line {case.line} gives {op} the number {case.held[floats[0]].value} of {floats[0]}, "
             f"which is a float, where it takes {', '.join(names)} only. A division by / gives a "
@@ -42,6 +47,22 @@ def refused_dtype(case: Case) -> str:
         f"Line {case.line} gives {op} a tensor of dtype {LONG_NAMES.get(given, given)}, and it "
         f"takes {', '.join(names)} only. Cast it, as in tf.cast(x, tf.{wanted}){remedy}."
     )
+
+
+def _floats_given(case: Case, statement: ast.stmt) -> list[str]:
+    """The floats that the line gives by a name or a quotient, as an argument or in a list."""
+    given: dict[str, None] = {}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call):
+            parts = [*node.args, *(each.value for each in node.keywords)]
+        else:
+            parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+        for part in parts:
+            held = case.held.get(dotted(part))
+            is_quotient = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)
+            if is_quotient or (held is not None and held.type == "float"):
+                given[ast.unparse(part)] = None
+    return list(given)
 
 
 def axis_out_of_range(case: Case) -> str:
