@@ -365,6 +365,7 @@ class SourceText:
             if isinstance(node, ast.Assign)
             and dotted(node.value).rpartition(".")[0].rpartition(".")[2] in self._tape_classes
             for target in node.targets
+            if dotted(target)
         )
 
     def element(self, expression: ast.expr | None, keys: Sequence[int | str]) -> str:

@@ -23,6 +23,7 @@ CASES = {
     "old = tf.GradientTape.gradient\nold(tape, y, x)": ("y", "x"),
     "old = tf.GradientTape.gradient\nold(tape, *given)": ("", ""),
     "ask = tape.gradient\nask(y, x)": ("y", "x"),
+    "kept['old'] = tf.GradientTape.gradient\ntapes[0].gradient(y, x)": ("y", "x"),
     _OWN_TAPE + "Clipped.gradient(tape, y, x)": ("y", "x"),
     _OWN_TAPE + "Clipped().gradient(y, x)": ("y", "x"),
 }
