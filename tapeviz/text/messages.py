@@ -29,3 +29,13 @@ def first_words(message: str) -> str:
     """The first line of a message, without the names of nodes and ops and without a full stop."""
     lines = without_node_names(message).strip().splitlines()
     return _OP_NAME.sub("", lines[0]).rstrip(".") if lines else ""
+
+
+def suggested_name(traceback: str) -> str:
+    """The name that Python's own printing of an uncaught exception proposes for one that is not
+    there (3.10 and later: of an attribute or a name; 3.12: of an import); else empty."""
+    found = _SUGGESTED.search(traceback)
+    return found[1] if found is not None else ""
+
+
+_SUGGESTED = re.compile(r"Did you mean:? '(?:self\.)?(\w+)'\?\s*$")

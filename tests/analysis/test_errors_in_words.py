@@ -1164,6 +1164,20 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("loss", "NoneType", "None")],
         "f (line 1) came to its end without a return when line 3 called it",
     ),
+    "an array taken apart into two names": (
+        "k, b = dense.get_weights()",
+        "ValueError",
+        "not enough values to unpack (expected 2, got 1)",
+        [],
+        "takes dense.get_weights() apart into 2 names, and it has 1 part. Print it,",
+    ),
+    "a loss that Keras gives two arguments": (
+        "class Own(tf.keras.losses.Loss):\n    def call(self, p): return p\nOwn()(y, p)",
+        "TypeError",
+        "Own.call() takes 2 positional arguments but 3 were given",
+        [],
+        "a call of Own.call with 2 arguments, and line 2 defines it with 1: p. Keras gives",
+    ),
     "a name that meant None": (
         "y = x * scale",
         "TypeError",
@@ -1209,6 +1223,14 @@ def test_what_names_held_is_told(name: str) -> None:
     words = explain_error(Trace(text, failure=failure))
     assert said in words
     assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3
+
+
+def test_the_name_that_python_proposes() -> None:
+    message = "module 'keras.losses' has no attribute 'MeanSquareError'"
+    printed = f"AttributeError: {message}. Did you mean: 'MeanSquaredError'?\n"
+    failure = Failure("AttributeError", message, 1, printed, (1,))
+    words = explain_error(Trace("loss = tf.keras.losses.MeanSquareError()", failure=failure))
+    assert words.endswith("A name that is spelt nearly so is MeanSquaredError.")
 
 
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:

@@ -250,7 +250,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         calls.too_few,
     ),
     (
-        r"tensor is unhashable",
+        r"(?:tensor|variable) is unhashable",
         "Line {line} uses a tensor where Python needs something that can be hashed: the key "
         "of a dict, a member of a set, or a number that an object is made with. "
         "Use tensor.ref() as key; a loss is an object first, as in "
@@ -348,7 +348,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         calls.unknown_keyword,
     ),
     (
-        _CALLEE + r" takes [\w ]+? positional arguments? but \d+ (?:was|were) given",
+        _CALLEE + r" takes [\w ]+? positional arguments? but (?P<given>\d+) (?:was|were) given",
         calls.wrong_count,
     ),
     (
@@ -452,6 +452,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"'(shape|dtype|ndim|get_shape)'",
         "Line {line} leads to code that asks a Python {0} for its {1}, which tensors and arrays "
         "have. Make a tensor of it first: tf.constant(value).",
+    ),
+    (
+        r"^(?:AttributeError|NameError|ImportError): (?P<owner>module '[\w.]+'|'[\w.]+' object)?"
+        r".*?(?:attribute|name) '(?P<name>\w+)'",
+        attributes.near_name,
     ),
     (
         r"^(?:InvalidArgument|Aborted|Unimplemented)Error: "

@@ -13,7 +13,7 @@ import libcst as cst
 from ...analysis.errors.python.calls import KEYWORDS_OF_TAPES
 from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
 from ...analysis.errors.training.keras import KEYWORDS_OF_OPTIMIZERS
-from ...text.messages import converted_lines
+from ...text.messages import converted_lines, suggested_name
 from ...trace.model import Trace
 from ..model import Edit
 from ..nodes import all_of, argument, called_name, dotted, enclosed, sole
@@ -23,7 +23,7 @@ from ..translation.numpy_words import FUNCTIONS, twin_of
 
 _KEYWORDS = (*itertools.chain(*KEYWORDS_OF_TAPES.values()), *KEYWORDS_OF_OPTIMIZERS)
 _UNKNOWN = re.compile(r"(?:[Gg]ot an unexpected keyword argument|not recognized: \{)\s?'(\w+)'")
-_NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_NO_ATTRIBUTE = re.compile(r"'([\w.]+)'(?: object)? has no attribute '(\w+)'")
 _TOO_MANY = re.compile(r"\b(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+")
 
 
@@ -88,24 +88,26 @@ def return_last(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 
 
 def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """``self.dense`` in a class that has ``self.dense1`` → that."""
+    """``self.dense`` in a class that has ``self.dense1`` → that; any other attribute → the name
+    that Python proposes for it."""
     failure = trace.failure
     found = _NO_ATTRIBUTE.search(failure.message) if failure is not None else None
     statement = source.statement(failure.line) if failure is not None else None
-    if found is None or statement is None:
+    if found is None or failure is None or statement is None:
         return
+    near = [name] if (name := suggested_name(failure.traceback)) else []
     for kind in all_of(source.module, cst.ClassDef):
-        if kind.name.value != found[1]:
-            continue
-        stored = [target.target for target in all_of(kind.body, cst.AssignTarget)]
-        given = [each.attr.value for each in stored if isinstance(each, cst.Attribute)]
-        near = difflib.get_close_matches(found[2], given, n=1)
+        if kind.name.value == found[1]:
+            stored = [target.target for target in all_of(kind.body, cst.AssignTarget)]
+            given = [each.attr.value for each in stored if isinstance(each, cst.Attribute)]
+            near += difflib.get_close_matches(found[2], given, n=1)
+    for proposed in dict.fromkeys(near):
         plan = Plan(source)
-        for node in all_of(statement, cst.Attribute) if near else ():
+        for node in all_of(statement, cst.Attribute):
             if node.attr.value == found[2]:
-                plan.replace(node.attr, near[0])
+                plan.replace(node.attr, proposed)
         if plan.changes:
-            yield Edit(f"Write {near[0]} in place of {found[2]}", plan.text())
+            yield Edit(f"Write {proposed} in place of {found[2]}", plan.text())
 
 
 _NO_SUPER = re.compile(r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`")

@@ -6,8 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-import numpy as np
-
+from ....text.messages import suggested_name
 from ..case import Case
 from .old_names import GONE, NEW_NAMES, OTHER_NAMES
 
@@ -161,16 +160,12 @@ def old_name(case: Case) -> str:
 
 
 def name_of_numpy(case: Case) -> str:
-    """A function that NumPy dropped or never had, whose message does not say what takes its place;
-    that of most dropped names does (``_expired_attrs_2_0`` of NumPy 2)."""
+    """A function that NumPy dropped, whose message does not say what takes its place; that of most
+    dropped names does (``_expired_attrs_2_0`` of NumPy 2)."""
     name = case.match["name"]
     new = _NEW_IN_NUMPY.get(name)
     if new is None:
-        known = [each for each in dir(np) if not each.startswith("_")]
-        new = "".join(difflib.get_close_matches(name, known, n=1, cutoff=0.8))
-        if not new:
-            return ""
-        return f"Line {case.line} uses np.{name}, which NumPy does not have. Write np.{new}."
+        return ""
     return (
         f"Line {case.line} uses np.{name}, which new versions of NumPy do not have any more. "
         f"Write np.{new}, which does the same."
@@ -188,6 +183,15 @@ _NEW_IN_NUMPY = {
     "trapz": "trapezoid",
 }
 """Functions that NumPy 2.0 to 2.4 dropped, and their new names."""
+
+
+def near_name(case: Case) -> str:
+    """A name that an object or module lacks, where Python knows one that is spelt nearly so."""
+    name, near = case.match["name"], suggested_name(case.failure.traceback)
+    if not near:
+        return ""
+    owner = f"{case.match['owner']} does not have" if case.match["owner"] else "nothing defines"
+    return f"Line {case.line} uses {name}, which {owner}. A name that is spelt nearly so is {near}."
 
 
 def misspelt(case: Case) -> str:

@@ -69,9 +69,24 @@ def wrong_count(case: Case) -> str:
     """More arguments by position than there are parameters: often ``self`` is not among these."""
     callee = case.match["callee"]
     made = definition(case, callee)
-    if made is None or "." not in callee or made.decorator_list:
+    if made is None:
         return ""
-    return _without_self(made)
+    if "." in callee and not made.decorator_list and (words := _without_self(made)):
+        return words
+    given = int(case.match["given"]) - ("." in callee)
+    takes = [name for name in _names_of_arguments(made) if name != "self"]
+    known = "" if callee.rpartition(".")[2] != "call" else _CALLED_BY_KERAS
+    return (
+        f"Line {case.line} leads to a call of {callee} with {given} arguments, and line "
+        f"{made.lineno} defines it with {len(takes)}: {', '.join(takes) or 'none'}. "
+        f"{known or 'Give as many as it takes, or give it another parameter.'}"
+    )
+
+
+_CALLED_BY_KERAS = (
+    "Keras gives the call of a loss the labels and the predictions, that of a layer its inputs: "
+    "def call(self, y_true, y_pred) or def call(self, inputs)."
+)
 
 
 def too_many_for_compiled(case: Case) -> str:

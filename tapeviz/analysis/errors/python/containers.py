@@ -98,6 +98,10 @@ def no_number(case: Case) -> str:
         "str": "Take it by its number, or unpack it, as in x, y = batch; keys are of dicts.",
         "float": "Write int(i), or // in place of / where the number is made.",
     }.get(index, "Only arrays and tensors take several places: np.array(x)[places].")
+    if index == "str" and any(
+        ast.unparse(n.value).endswith(".layers") for n in _elements_taken(case)
+    ):
+        remedy = "A model finds a layer by its name, too: model.get_layer('name')."
     return (
         f"Line {case.line} takes an element of {owner} by a {index}, and the elements of a {kind} "
         f"have numbers from 0 on. {remedy}"

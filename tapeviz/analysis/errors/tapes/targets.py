@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ....text.names import dotted
 from ....text.statements import read_text
@@ -94,10 +95,10 @@ def _left(which: str, name: str, kind: str) -> str:
 
 
 def unpacked_others(case: Case) -> str:
-    """Another number of gradients than there are sources."""
+    """Another number of gradients than there are sources, or of names than of parts."""
     call = case.trace.calls[-1] if case.trace.calls else None
     if call is None or not call.ended or call.line != case.line:
-        return ""
+        return _unpacked_parts(case)
     if int(case.match[1]) == len(call.sources):  # something else is unpacked
         return ""
     return (
@@ -105,6 +106,29 @@ def unpacked_others(case: Case) -> str:
         f"each source, which are {len(call.sources)} here. "
         f"Write as many names on the left as there are sources, in the same order."
     )
+
+
+def _unpacked_parts(case: Case) -> str:
+    """Another number of names on the left than what stands on the right has parts."""
+    statement = case.text.statement(case.line)
+    right = statement.value if isinstance(statement, ast.Assign) else None
+    if right is None or len(code := case.text.segment(right)) > _LONGEST:
+        return ""
+    got = re.search(r"got (\d+)", case.failure.message)
+    parts = "has more parts"
+    if got is not None:
+        parts = "has 1 part" if got[1] == "1" else f"has {got[1]} parts"
+    weights = ""
+    if code.endswith("get_weights()"):
+        weights = " A layer with use_bias=False has no bias, one that was not called no weights."
+    return (
+        f"Line {case.line} takes {code} apart into {case.match[1]} names, and it {parts}. "
+        f"Print it, or take its parts by their numbers.{weights}"
+    )
+
+
+_LONGEST = 60
+"""Letters of an expression that stands in a sentence."""
 
 
 def text_target(case: Case) -> str:
