@@ -17,11 +17,10 @@ _Branch = tuple[int, int | str, int]
 _NOWHERE = ("", 0, "")
 _Inner = int | str | None
 """A function by id or name; None: there is none."""
-_DEEP, _BETWEEN = 128, 64
-"""Frames of a stack that are walked over before marks are set in it; and from mark to mark."""
-_IN_GRAPH = 16
-"""The same from mark to mark in code that AutoGraph generated, without those of TensorFlow, of
-which five stand between two of them."""
+_DEEP = 64
+"""Frames of a stack that are walked over before marks are set in it."""
+_BETWEEN = 16
+"""Frames of the snippet, or of code that AutoGraph generated from it, from mark to mark."""
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of code whose frames have another caller each time that they are resumed."""
 
@@ -70,74 +69,23 @@ class Sites:
         return self._chain(frame)
 
     def _chain(self, innermost: FrameType) -> int:
-        if self._has_marks:
-            return self._chain_to_mark(innermost)
-        filename, boundary = self._filename, self._boundary
-        key: list[int] = []
-        frame: FrameType | None = innermost
-        while frame is not None:
-            code = frame.f_code
-            if code.co_filename == filename:
-                key.append(id(code))
-                key.append(frame.f_lasti)
-            elif code is boundary:
-                break
-            frame = frame.f_back
-        try:
-            return self._numbers[tuple(key)]
-        except KeyError:
-            return self._chain_to_mark(innermost)
-
-    def _chain_to_mark(self, innermost: FrameType) -> int:
-        """Like :meth:`_chain`, for stacks that may be deep or have marks, and for new places."""
-        filename, boundary = self._filename, self._boundary
-        key: list[int] = []
-        frame: FrameType | None = innermost
-        marked: FrameType | None = None
-        caller = 0
-        while frame is not None:
-            code = frame.f_code
-            if code.co_filename == filename:
-                mark = frame.f_trace
-                if type(mark) is _Mark and mark.at == frame.f_lasti:
-                    marked, caller = frame, mark.number
-                    key.append(-caller)
+        if not self._has_marks:
+            filename, boundary = self._filename, self._boundary
+            key: list[int] = []
+            frame: FrameType | None = innermost
+            while frame is not None:
+                code = frame.f_code
+                if code.co_filename == filename:
+                    key.append(id(code))
+                    key.append(frame.f_lasti)
+                elif code is boundary:
                     break
-                key.append(id(code))
-                key.append(frame.f_lasti)
-            elif code is boundary:
-                break
-            frame = frame.f_back
-        if len(key) > 2 * _DEEP:
-            self._set_marks(innermost, marked, caller)
-        found = tuple(key)
-        try:
-            return self._numbers[found]
-        except KeyError:
-            frames = self._frames_of_snippet(innermost, marked)
-            return self._new(found, [(each.f_code, each.f_lasti) for each in frames], caller)
-
-    def _frames_of_snippet(self, innermost: FrameType, end: FrameType | None) -> list[FrameType]:
-        """The frames of the snippet, innermost first, up to ``end``, which is not among them."""
-        frames: list[FrameType] = []
-        frame: FrameType | None = innermost
-        while frame is not None and frame is not end and frame.f_code is not self._boundary:
-            if frame.f_code.co_filename == self._filename:
-                frames.append(frame)
-            frame = frame.f_back
-        return frames
-
-    def _set_marks(self, innermost: FrameType, marked: FrameType | None, number: int) -> None:
-        """Mark some of the frames between ``innermost`` and the nearest mark, which has this
-        number, but those that a debugger traces."""
-        frames = reversed(self._frames_of_snippet(innermost, marked)[1:])
-        with self._growing:
-            for count, frame in enumerate(frames, 1):
-                number = self._branch(number, frame.f_code, frame.f_lasti)
-                is_resumed = frame.f_code.co_flags & _RESUMED
-                if count % _BETWEEN == 0 and not is_resumed and frame.f_trace is None:
-                    frame.f_trace = _Mark(frame.f_lasti, number)
-        self._has_marks = True
+                frame = frame.f_back
+            try:
+                return self._numbers[tuple(key)]
+            except KeyError:
+                pass
+        return self._walk(innermost, {})
 
     def here_in_graph(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
         """Like :meth:`here`, for code that AutoGraph may have generated from the snippet's.
@@ -145,43 +93,53 @@ class Sites:
         In one function's generated code (loop bodies are functions of their own there) the
         innermost line counts.
         """
-        if not generated:
-            return self.here(frame)
+        return self._walk(frame, generated) if generated else self.here(frame)
+
+    def _walk(self, frame: FrameType | None, generated: _GeneratedLines) -> int:
+        """The number of a place in a stack that may be deep or have marks, may go through generated
+        code, or is new."""
         filename, boundary, has_marks = self._filename, self._boundary, self._has_marks
         key: list[Any] = []
-        frames: list[tuple[CodeType | str, int]] = []
+        codes: list[CodeType | str] = []
         passed: list[tuple[FrameType, _Inner, int]] = []
         caller = walked = 0
-        while frame is not None and frame.f_code is not boundary:
+        function: CodeType | str
+        called: int | str
+        inner: _Inner = None
+        while frame is not None:
             code = frame.f_code
-            inner = key[-2] if key else None
-            entry: tuple[CodeType | str, int] | None = None
+            walked += 1
             if code.co_filename == filename:
-                entry = code, frame.f_lasti
+                function, called, at = code, id(code), frame.f_lasti
+            elif code is boundary:
+                break
             else:
-                file, line, name = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
-                if file == filename:
-                    entry = name or "<lambda>", line
-            if entry is not None:
-                mark = frame.f_trace if has_marks else None
-                if isinstance(mark, _GraphMark) and (mark.at, mark.inner) == (frame.f_lasti, inner):
+                if generated:
+                    file, at, name = generated.get((code.co_filename, frame.f_lineno), _NOWHERE)
+                if not generated or file != filename:
+                    frame = frame.f_back
+                    continue
+                function = called = name or "<lambda>"
+            if has_marks:
+                mark = frame.f_trace
+                if type(mark) is _Mark and mark.at == frame.f_lasti and mark.inner == inner:
                     caller = mark.number
                     key.append(-caller)
                     break
-                passed.append((frame, inner, len(frames)))
-                called = id(entry[0]) if isinstance(entry[0], CodeType) else entry[0]
-                if not isinstance(called, str) or called != inner:
-                    frames.append(entry)
-                    key += (called, entry[1])
-            walked += 1
+            passed.append((frame, inner, len(codes)))
+            if function is code or called != inner:
+                key.append(called)
+                key.append(at)
+                codes.append(function)
+                inner = called
             frame = frame.f_back
-        if walked > 2 * _DEEP and len(passed) > 2 * _IN_GRAPH:
-            self._mark_generated(passed, frames, caller)
+        if walked > _DEEP and len(passed) > 2 * _BETWEEN:
+            self._set_marks(passed, _frames(codes, key), caller)
         if not key:
             return 0
         found = tuple(key)
         known = self._numbers.get(found)
-        return known if known is not None else self._new(found, frames, caller)
+        return known if known is not None else self._new(found, _frames(codes, key), caller)
 
     @contextmanager
     def standing_for(self, own: int, other: int) -> Iterator[None]:
@@ -194,24 +152,24 @@ class Sites:
         finally:
             self._numbers.update(dict.fromkeys(keys, own))
 
-    def _mark_generated(
+    def _set_marks(
         self,
         passed: Sequence[tuple[FrameType, _Inner, int]],
         frames: Sequence[tuple[CodeType | str, int]],
         number: int,
     ) -> None:
-        """Mark some of the frames that were walked over, as :meth:`_set_marks` does. ``passed``:
-        each with what :class:`_GraphMark` holds of it, and how many of ``frames`` were before it;
-        ``number``: of the mark behind them."""
+        """Mark some of the frames that were walked over, but those that a debugger traces.
+        ``passed``: each with what :class:`_Mark` holds of it, and how many of ``frames`` were
+        before it; ``number``: of the mark behind them."""
         with self._growing:
             numbers = [number]
             for code, seen_at in reversed(frames):
                 number = self._branch(number, code, seen_at)
                 numbers.append(number)
-            for frame, inner, before in passed[_IN_GRAPH::_IN_GRAPH]:
+            for frame, inner, before in passed[_BETWEEN::_BETWEEN]:
                 if not frame.f_code.co_flags & _RESUMED and frame.f_trace is None:
                     place = numbers[len(frames) - before]
-                    frame.f_trace = _GraphMark(frame.f_lasti, place, inner)
+                    frame.f_trace = _Mark(frame.f_lasti, place, inner)
         self._has_marks = True
 
     def _new(self, key: Any, frames: Sequence[tuple[CodeType | str, int]], number: int = 0) -> int:
@@ -272,32 +230,32 @@ class Sites:
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
+def _frames(
+    codes: Sequence[CodeType | str], key: Sequence[Any]
+) -> list[tuple[CodeType | str, int]]:
+    """The frames of a key, innermost first: functions, and where they stand, its odd elements."""
+    return list(zip(codes, key[1::2], strict=False))
+
+
 class _Mark:
     """The number of a place, as the local trace function of a frame that is at instruction ``at``.
+
+    ``inner``: the function of the place before it. In code that AutoGraph generated it depends on
+    that whether the frame is a place of its own.
 
     CPython keeps ``f_trace`` for the frame until it ends, and calls it only while a trace function
     is set (``call_trampoline`` in ``Python/sysmodule.c``, 3.10 to 3.13).
     """
 
-    __slots__ = ("at", "number")
+    __slots__ = ("at", "inner", "number")
 
-    def __init__(self, at: int, number: int) -> None:
+    def __init__(self, at: int, number: int, inner: _Inner) -> None:
         self.at = at
         self.number = number
+        self.inner = inner
 
     def __call__(self, frame: FrameType, event: str, arg: object) -> None:
         """Trace nothing: the frame had no trace function."""
-
-
-class _GraphMark(_Mark):
-    """The same of a frame of code that AutoGraph generated, or one that called it; ``inner``: the
-    function of the place before it, on which it depends whether the frame is a place of its own."""
-
-    __slots__ = ("inner",)
-
-    def __init__(self, at: int, number: int, inner: _Inner) -> None:
-        super().__init__(at, number)
-        self.inner = inner
 
 
 class _Positions:

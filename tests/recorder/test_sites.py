@@ -183,8 +183,8 @@ op()
     plain = chains(_DEEP=10_000)
     assert max(map(len, plain)) > 200
     assert chains() == plain
-    assert chains(_DEEP=2, _IN_GRAPH=1) == plain
-    assert chains(_DEEP=2, _IN_GRAPH=2) == plain
+    assert chains(_DEEP=2, _BETWEEN=1) == plain
+    assert chains(_DEEP=2, _BETWEEN=2) == plain
 
 
 def test_a_deep_stack_keeps_no_variables() -> None:
@@ -289,20 +289,20 @@ def test_frequent_calls_stay_in_their_place() -> None:
     assert len(sites.unsent()) == 13  # 6 in the methods, 6 in their callers, the call of read()
 
 
-def test_frames_are_collected_at_new_places_alone() -> None:
+def test_a_place_is_numbered_once() -> None:
     source = "def inner():\n    return here()\ndef outer():\n    return inner(), inner()\n"
     source += "found = [outer() for _ in range(5)]\n"
-    sites = load_sites().Sites(source, NAME, test_frames_are_collected_at_new_places_alone.__code__)
-    collect, collected = sites._frames_of_snippet, []
+    sites = load_sites().Sites(source, NAME, test_a_place_is_numbered_once.__code__)
+    number, numbered = sites._new, []
 
-    def counted(frame: Any, mark: Any) -> Any:
-        collected.append(frame.f_code.co_name)
-        return collect(frame, mark)
+    def counted(key: Any, frames: Any, *caller: int) -> Any:
+        numbered.append(key)
+        return number(key, frames, *caller)
 
-    sites._frames_of_snippet = counted
+    sites._new = counted
     space: dict[str, Any] = {"here": lambda: sites.here(sys._getframe(1))}
     exec(compile(source, NAME, "exec"), space)
     first, second = space["found"][0]
     assert first != second
     assert space["found"] == [(first, second)] * 5
-    assert 2 <= len(collected) <= 6  # of ten calls; Python may exchange instructions in between
+    assert 2 <= len(numbered) <= 6  # of ten calls; Python may exchange instructions in between
