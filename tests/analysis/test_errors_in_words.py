@@ -956,6 +956,18 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "could not convert string to float: 'x'",
         "makes a number of the text 'x'",
     ),
+    "elements taken apart in a comprehension": (
+        "rows = [(1, 2, 3)]\nys = [a for a, b in rows]",
+        "ValueError",
+        "too many values to unpack (expected 2)",
+        "",
+    ),
+    "too many by position for a static method": (
+        "class A:\n    @staticmethod\n    def f(a, *, b=1): return a\nA().f(1, 2)",
+        "TypeError",
+        "A.f() takes 1 positional argument but 2 were given",
+        "a call of A.f with 2 arguments by position, and line 3 defines it with 1: a.",
+    ),
 }
 
 

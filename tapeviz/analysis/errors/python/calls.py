@@ -73,11 +73,13 @@ def wrong_count(case: Case) -> str:
         return ""
     if "." in callee and not made.decorator_list and (words := _without_self(made)):
         return words
-    given = int(case.match["given"]) - ("." in callee)
-    takes = [name for name in _names_of_arguments(made) if name != "self"]
+    is_bound = "." in callee and "staticmethod" not in map(dotted, made.decorator_list)
+    given = int(case.match["given"]) - is_bound
+    takes = [each.arg for each in (*made.args.posonlyargs, *made.args.args)][is_bound:]
     known = "" if callee.rpartition(".")[2] != "call" else _CALLED_BY_KERAS
+    counted = "1 argument" if given == 1 else f"{given} arguments"
     return (
-        f"Line {case.line} leads to a call of {callee} with {given} arguments, and line "
+        f"Line {case.line} leads to a call of {callee} with {counted} by position, and line "
         f"{made.lineno} defines it with {len(takes)}: {', '.join(takes) or 'none'}. "
         f"{known or 'Give as many as it takes, or give it another parameter.'}"
     )

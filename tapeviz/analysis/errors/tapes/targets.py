@@ -111,8 +111,12 @@ def unpacked_others(case: Case) -> str:
 def _unpacked_parts(case: Case) -> str:
     """Another number of names on the left than what stands on the right has parts."""
     statement = case.text.statement(case.line)
-    right = statement.value if isinstance(statement, ast.Assign) else None
-    if right is None or len(code := case.text.segment(right)) > _LONGEST:
+    if not isinstance(statement, ast.Assign) or not any(
+        isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == int(case.match[1])
+        for target in statement.targets
+    ):
+        return ""
+    if len(code := case.text.segment(statement.value)) > _LONGEST:
         return ""
     got = re.search(r"got (\d+)", case.failure.message)
     parts = "has more parts"
