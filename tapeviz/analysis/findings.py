@@ -34,6 +34,11 @@ class Evidence(ABC):
     __slots__ = ()
     kind: ClassVar[str]
 
+    @property
+    def is_harmless(self) -> bool:
+        """Whether the outcome is as it should be: there is nothing to mend."""
+        return False
+
     @abstractmethod
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         """At most three plain sentences: what happened, where, why, and what to do about it."""
@@ -138,6 +143,12 @@ class Finding:
     not_tried: str = ""
     fixes: tuple[Fix, ...] = ()
     nonfinite: str = ""
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether it is zero as it should be."""
+        is_zero = self.status == "zero"
+        return is_zero and self.cause is not None and self.cause.evidence.is_harmless
 
     @property
     def across(self) -> TensorId | Array | None:

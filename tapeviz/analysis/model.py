@@ -53,6 +53,11 @@ class CallDiagnosis:
         return Counter((finding.status, finding.nonfinite) for finding in self.findings)
 
     @cached_property
+    def harmless(self) -> int:
+        """How many findings are zero as they should be."""
+        return sum(finding.is_harmless for finding in self.findings)
+
+    @cached_property
     def bridged(self) -> Finding | None:
         """The first finding that has a gradient across the cut."""
         return next((f for f in self.findings if f.across is not None), None)
@@ -136,7 +141,7 @@ class Diagnosis:
         """Work out now what panels ask about all findings of a call: a call may have thousands."""
         for group in self.groups:
             if isinstance(group, CallDiagnosis):
-                _ = group.alike, group.outcomes, group.bridged
+                _ = group.alike, group.outcomes, group.harmless, group.bridged
 
     def without_pass(self, call: CallDiagnosis) -> Diagnosis:
         """The diagnosis with the findings of this call, but not yet where its gradient went."""

@@ -9,6 +9,8 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
+from tapeviz.analysis.causes.values.cancelled import Cancelled
+from tapeviz.analysis.findings import Cause
 from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
@@ -524,6 +526,22 @@ def test_after_a_run_a_warning_stays_in_sight(qtbot: QtBot, panel: DiagnosisPane
     qtbot.wait(100)
     assert "Shapes differ." in words(panel.cards[0])
     assert is_in_sight(panel, panel.cards[0])
+
+
+def test_a_zero_that_is_as_it_should_be_is_not_counted_as_trouble(
+    qtbot: QtBot, panel: DiagnosisPanel
+) -> None:
+    (call,) = with_sources(panel, 3, are_alike=False).calls
+    cancelled = Cause(Cancelled("linear"), 5, "critic(x) - critic(y)")
+    zero = replace(call.findings[0], status="zero", cause=cancelled, fixes=())
+    flowing = replace(zero, status="flows", cause=None)
+    show(qtbot, panel, Diagnosis((replace(call, findings=(flowing, flowing, zero)),)))
+    assert panel.next_trouble.isHidden()
+    assert "1 is zero as it should be, the others flow" in words(panel)
+    show(qtbot, panel, Diagnosis((replace(call, findings=(call.findings[0], flowing, zero)),)))
+    assert "1 does not flow · 1 is zero as it should be" in words(panel)
+    show(qtbot, panel, Diagnosis((replace(call, findings=(zero,)),)))
+    assert "it does not flow" in words(panel)
 
 
 def test_what_does_not_flow_is_counted_beside_the_title_and_gone_to(

@@ -20,7 +20,7 @@ from .cards import Asks, Card
 from .choosing import CardChooser, WantedCard
 from .findings import FindingCard
 from .kept_place import KeptPlace
-from .summary import summary_words, troubled_of
+from .summary import outcomes_of, summary_words
 
 PAGE = 20
 """Cards shown; the user can ask for the rest."""
@@ -340,11 +340,12 @@ class DiagnosisPanel(Panel):
             self._scroll.verticalScrollBar().setValue(self._visited.y() - MARGIN)
 
     def _show_summary(self) -> None:
-        troubled, asked = troubled_of(self.document)
+        outcomes = outcomes_of(self.document)
+        asked, troubled = outcomes.asked, outcomes.troubled
         verb = "does" if troubled == 1 else "do"
         self.next_trouble.setText(f"{troubled:,} of {asked:,} {verb} not flow")
         self.next_trouble.setVisible(bool(troubled) and asked > 1)
-        words = summary_words(self.document, troubled, asked)
+        words = summary_words(self.document, outcomes)
         if words != self._summary.text():
             self._summary.setText(words)
             self._lay_out()

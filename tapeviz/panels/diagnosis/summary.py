@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ...analysis.rounds.call_sites import CallSite
+from typing import NamedTuple
+
+from ...analysis.model import Diagnosis
+from ...analysis.rounds.call_sites import CallSite, SourceSeries
 from ...analysis.run_words import NO_CODE, ran_no_code
 from ...analysis.unasked import unasked_words
 from ...document import Document
@@ -10,10 +13,18 @@ from ...trace.model import EMPTY_TRACE
 from ...wording import counted
 
 
-def summary_words(document: Document, troubled: int, asked: int) -> str:
-    """``2 gradients asked for, 30 times · 1 does not flow``; without a call why there is none.
+class Outcomes(NamedTuple):
+    """How many gradients were asked for, how many of these do not flow, and how many of the others
+    are zero as they should be."""
 
-    ``troubled``, ``asked``: see :func:`troubled_of`."""
+    asked: int
+    troubled: int
+    harmless: int
+
+
+def summary_words(document: Document, outcomes: Outcomes) -> str:
+    """``2 gradients asked for, 30 times · 1 does not flow``; without a call why there is none."""
+    asked, troubled, harmless = outcomes
     diagnosis = document.diagnosis
     if document.is_running and not diagnosis.calls:
         return "Running …"
@@ -40,21 +51,40 @@ def summary_words(document: Document, troubled: int, asked: int) -> str:
     else:
         verb = "does" if troubled == 1 else "do"
         verdict = f"{troubled:,} {verb} not flow" if troubled else "all flow"
+    if harmless:
+        verb = "is" if harmless == 1 else "are"
+        zero = f"{harmless:,} {verb} zero as it should be"
+        verdict = f"{verdict} · {zero}" if troubled else f"{zero}, the others flow"
     parts = [asked_for, verdict] if asked else [asked_for]
     if "fixes" in document.background.busy:
         parts.append("trying fixes …")
     return " · ".join(parts)
 
 
-def troubled_of(document: Document) -> tuple[int, int]:
-    """The number of sources whose gradient does not flow, and of all that were asked for."""
-    troubled = asked = 0
-    for group in document.diagnosis.groups:
+def outcomes_of(document: Document) -> Outcomes:
+    """Count the outcomes of all sources; those of all rounds of a call site are one. Where no
+    source beside it gets a gradient, a zero counts as trouble in any case."""
+    diagnosis = document.diagnosis
+    asked = troubled = harmless = 0
+    for group in diagnosis.groups:
         if isinstance(group, CallSite):
-            troubled += sum(series.is_troubled for series in group.sources)
-            asked += len(group.sources)
+            count = len(group.sources)
+            in_trouble = [series for series in group.sources if series.is_troubled]
+            flowing = count - len(in_trouble)
+            zeros = sum(_is_harmless(diagnosis, group, series) for series in in_trouble)
         else:
+            count = len(group.findings)
             flowing = sum(n for (status, _), n in group.outcomes.items() if status == "flows")
-            troubled += len(group.findings) - flowing
-            asked += len(group.findings)
-    return troubled, asked
+            zeros = group.harmless
+        zeros = zeros if flowing else 0
+        asked += count
+        harmless += zeros
+        troubled += count - flowing - zeros
+    return Outcomes(asked, troubled, harmless)
+
+
+def _is_harmless(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> bool:
+    """Whether a source is zero as it should be in the first round in which it does not flow, and
+    never None or not finite."""
+    finding = diagnosis.round(site, series.telling).findings[series.place]
+    return finding.is_harmless and {"flows", "zero", None}.issuperset(series.statuses)

@@ -50,6 +50,10 @@ class Cancelled(Evidence):
         "values", "sum", "softmax-of-one", "mean-of-one", "subtracted", "linear", "tangents"
     ] = "values"
 
+    @property
+    def is_harmless(self) -> bool:
+        return self.why == "linear"
+
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         begin = (
             f"At line {cause.line} ({cause.op_words or 'a sum'}) contributions of opposite sign "
