@@ -1188,7 +1188,7 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "TypeError",
         "Own.call() takes 2 positional arguments but 3 were given",
         [],
-        "a call of Own.call with 2 arguments, and line 2 defines it with 1: p. Keras gives",
+        "Own.call with 2 arguments by position, and line 2 defines it with 1: p. Keras gives",
     ),
     "a name that meant None": (
         "y = x * scale",
