@@ -37,6 +37,52 @@ Traceback (most recent call last):
 
 IN_LAYER = 'Input 0 of layer "lstm_1" is incompatible with the layer: expected ndim=3, found ndim='
 MESSAGES: dict[str, tuple[str, str, str, str]] = {
+    "a layer that a compiled function makes anew": (
+        "@tf.function\ndef f(x):\n    dense = tf.keras.layers.Dense(4)\n    return dense(x)",
+        "ValueError",
+        "tf.function only supports singleton tf.Variables created on the first call.",
+        "Line 3 makes dense anew whenever f runs: make it once, outside of f.",
+    ),
+    "weights of another model": (
+        "model.load_weights(path)",
+        "ValueError",
+        "A total of 2 objects could not be loaded. Example error message for object <Dense>:\n\n"
+        "The shape of the target variable and the shape of the target value in "
+        "`variable.assign(value)` must match. variable.shape=(4, 32), Received: value.shape=(4, 16)"
+        ". Target variable: <Variable path=dense/kernel>",
+        "has a weight of shape (4, 16) where this model has one of shape (4, 32)",
+    ),
+    "weights of another model under Keras 2": (
+        "model.load_weights(path)",
+        "ValueError",
+        "Cannot assign value to variable ' dense/kernel:0': Shape mismatch.The variable shape "
+        "(4, 32), and the assigned value shape (4, 16) are incompatible.",
+        "has a weight of shape (4, 16) where this model has one of shape (4, 32)",
+    ),
+    "an argument of an optimizer of Keras 2 that is misspelt": (
+        "opt = tf.keras.optimizers.Adam(beta1=0.9)",
+        "TypeError",
+        "beta1 is not a valid argument, kwargs should be empty  for `optimizer_experimental`.",
+        "an argument beta1, which it does not take. Write beta_1=",
+    ),
+    "a train_step that returns a number under Keras 2": (
+        "class M(tf.keras.Model):\n    def train_step(self, data): return 1.0\nm.fit(x)",
+        "AttributeError",
+        "'float' object has no attribute 'items'",
+        "train_step (line 2) of the model that line 3 runs returns something else than a dict",
+    ),
+    "a tape that is pickled": (
+        "pickle.dumps({'tape': tape})",
+        "TypeError",
+        "cannot pickle 'tfe.Tape' object",
+        "an object that cannot be taken apart, tfe.Tape, or that holds such a part",
+    ),
+    "a function that NumPy dropped": (
+        "n = np.product(w.shape)",
+        "AttributeError",
+        "module 'numpy' has no attribute 'product'",
+        "Write np.prod",
+    ),
     "a GPU whose memory is full": (
         "y = tf.matmul(x, x)",
         "InternalError",

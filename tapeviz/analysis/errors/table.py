@@ -330,7 +330,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         attributes.tensor_method,
     ),
     (keras.OLD_METHOD, keras.old_method),
-    (r"Tensor' object has no attribute '(?:items|keys)'", models.step_without_dict),
+    (r"(?:Tensor|float)' object has no attribute '(?:items|keys)'", models.step_without_dict),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
     (

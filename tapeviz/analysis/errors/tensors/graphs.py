@@ -2,7 +2,35 @@
 
 from __future__ import annotations
 
-from ..case import Explain
+import ast
+
+from ....text.names import calls_in, dotted, targets_of
+from ..case import Case, Explain
+
+
+def variable_of_each_call(case: Case) -> str:
+    """A variable made in a compiled function, often by a layer that is itself made there."""
+    said = (
+        f"Line {case.line} makes a tf.Variable, itself or in what it calls, as a layer does at its "
+        f"first input, and a compiled function may make variables at its first call only. "
+    )
+    called = {dotted(call.func) for call in calls_in(case.text.statement(case.line))}
+    for function in case.nodes(ast.FunctionDef):
+        if not function.lineno < case.line <= (function.end_lineno or 0):
+            continue
+        for assign in ast.walk(function):
+            if isinstance(assign, ast.Assign) and isinstance(assign.value, ast.Call):
+                names = called.intersection(map(dotted, targets_of(assign)))
+                if names and assign.lineno < case.line:
+                    return (
+                        f"{said}Line {assign.lineno} makes {names.pop()} anew whenever "
+                        f"{function.name} runs: make it once, outside of {function.name}."
+                    )
+    return (
+        f"{said}Call the layer or make the variable before, or keep it: if self.w is None: "
+        f"self.w = tf.Variable(…)."
+    )
+
 
 GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
@@ -19,9 +47,7 @@ GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
-        "Line {line} makes a tf.Variable, itself or in what it calls, as a layer does at its first "
-        "input, and a compiled function may make variables at its first call only. Call the layer "
-        "or make the variable before, or keep it: if self.w is None: self.w = tf.Variable(…).",
+        variable_of_each_call,
     ),
     (
         r"could not be lifted out of a `?tf\.function",

@@ -37,6 +37,19 @@ def unknown_part(case: Case) -> str:
     )
 
 
+def other_weights(case: Case) -> str:
+    """Weights in a file whose shapes are not those of the model: Keras 3; Keras 2."""
+    found = {key: shape for key, shape in case.match.groupdict().items() if shape}
+    if "load" not in case.code:
+        return ""
+    own, other = found.values()
+    return (
+        f"The file that line {case.line} loads has a weight of shape {other} where this model has "
+        f"one of shape {own}, so it was saved from a model whose layers have other sizes. Build "
+        f"the model as it was when it was saved; for a new last layer load before it is added."
+    )
+
+
 FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"FileNotFoundError: .*?unable to open file: name = '(.*?)'"
@@ -61,11 +74,10 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "its tf.function an input_signature.",
     ),
     (
-        r"(?:could not be loaded|Layer .* expected .* variables).*?variable\.shape=(\(.*?\)), "
-        r"Received: value\.shape=(\(.*?\))",
-        "The file that line {line} loads has a weight of shape {1} where this model has one of "
-        "shape {0}, so it was saved from a model whose layers have other sizes. Build the model as "
-        "it was when it was saved; for a new last layer load before it is added.",
+        r"variable\.shape=(?P<own>\(.*?\)), Received: value\.shape=(?P<found>\(.*?\))"
+        r"|Cannot assign value to variable.*variable shape (?P<of_2>\(.*?\)), and the assigned "
+        r"value shape (?P<in_2>\(.*?\))",
+        other_weights,
     ),
     (
         r"Layer count mismatch when loading weights.*expected (\d+) layers?, found (\d+)",

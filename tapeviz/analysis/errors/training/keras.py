@@ -197,7 +197,7 @@ def unknown_rank(case: Case) -> str:
 
 def unknown_of_optimizer(case: Case) -> str:
     """An argument that an optimizer does not take (``BaseOptimizer.__init__`` of Keras 3)."""
-    name = case.match["name"]
+    name = case.match["name"] or case.match["of_2"]
     near = RENAMED_KEYWORDS.get(name) or "".join(
         get_close_matches(name, KEYWORDS_OF_OPTIMIZERS, n=1)
     )
@@ -238,7 +238,8 @@ KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Write self.add_weight(shape=…, name='w').",
     ),
     (
-        r"(?:not recognized: \{{1,2}'|unexpected keyword argument )(?P<name>\w+)",
+        r"(?:not recognized: \{{1,2}'|unexpected keyword argument )(?P<name>\w+)"
+        r"|TypeError: (?P<of_2>\w+) is not a valid argument, kwargs should be empty",
         unknown_of_optimizer,
     ),
     (
