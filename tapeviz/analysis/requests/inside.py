@@ -11,13 +11,13 @@ from typing import Any
 from ...errors import TapevizError
 from ...trace.calls import Call
 from ...trace.compiled.rerun_ops import RerunOp
-from ...trace.ids import OpId, TensorId
+from ...trace.ids import OpId
 from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
-from ...trace.tapes import is_differentiable
 from ..backward.inner_steps import trouble_of
 from .loops import lacked_turns, loops_of, ops_in_turns
+from .program import carries_gradient
 from .replays import run_shown
 
 MOST_STEPS = 20_000
@@ -75,7 +75,7 @@ def inner_request(trace: Trace, call: Call, index: int) -> dict[str, Any]:
     seeds = [
         (output, gradient)
         for output, gradient in zip(step.made(op), step.upstream, strict=False)
-        if gradient is not None and _is_differentiable(trace, output)
+        if gradient is not None and carries_gradient(trace, output)
     ]
     if any(gradient < 0 and not trace.tensors[gradient].kept for _, gradient in seeds):
         raise TapevizError("the gradient that came to it is not known")
@@ -108,8 +108,3 @@ def check_answer(trace: Trace, call: Call, index: int) -> None:
     trouble = trouble_of(trace, call.steps[index], inner) if inner is not None else _UNKNOWN
     if trouble:
         raise TapevizError(trouble)
-
-
-def _is_differentiable(trace: Trace, tensor: TensorId) -> bool:
-    known = trace.tensors.get(tensor)
-    return known is None or is_differentiable(known.dtype)

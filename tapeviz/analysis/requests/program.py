@@ -91,7 +91,7 @@ def _of_op(trace: Trace, op: Op, how: ReplayMode) -> Iterator[tuple[float, list[
         if how and is_custom(trace, op):
             for inner in op.body:
                 yield trace.ops[inner].when, ["inner", inner]
-        elif how == "estimate" or any(_carries_gradient(trace, tensor) for tensor in op.outputs):
+        elif how == "estimate" or any(carries_gradient(trace, tensor) for tensor in op.outputs):
             # A compiled function's own outputs are those of the tape's entry for it, too.
             yield op.when, ["op" if op.within is None else "inner", op.id]
             for tensor in op.inputs:
@@ -114,7 +114,8 @@ def named(position: Position) -> int | str:
     return str(position) if isinstance(position, VersionId) else position
 
 
-def _carries_gradient(trace: Trace, tensor: TensorId) -> bool:
+def carries_gradient(trace: Trace, tensor: TensorId) -> bool:
+    """Whether a tensor has a dtype with gradients; true of one of which nothing is known."""
     known = trace.tensors.get(tensor)
     return known is None or is_differentiable(known.dtype)
 

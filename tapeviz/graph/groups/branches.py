@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,25 @@ class Branch:
     shape: int = 0
     last: int = 0
     is_library: bool = False
+
+
+def first_op(child: Branch | int) -> int:
+    """The number of the op that ran first in a branch, or of the op itself."""
+    while isinstance(child, Branch):
+        child = child.children[0]
+    return child
+
+
+def last_op(child: Branch | int) -> int:
+    """The number of the op that ran last in a branch, or of the op itself."""
+    while isinstance(child, Branch):
+        child = child.children[-1]
+    return child
+
+
+def ops_in(children: Iterable[Branch | int]) -> int:
+    """The number of ops in all of these."""
+    return sum(child.ops if isinstance(child, Branch) else 1 for child in children)
 
 
 def inner_first(root: Branch, least: int = 0) -> list[Branch]:

@@ -11,7 +11,7 @@ from ...stretches import find_stretches
 from ...text.called_names import kind_of
 from ...text.source import TextSpan
 from ...trace.ops import Op
-from .branches import Branch, inner_first
+from .branches import Branch, first_op, inner_first, last_op, ops_in
 from .reads import Reads
 from .sections import gather_sections
 from .shapes import Shapes
@@ -170,12 +170,12 @@ def _gather_lines_of(branch: Branch, ops: Sequence[Op], words: Words) -> None:
 def _line_of(run: list[Branch | int], ops: Sequence[Op], words: Words) -> Branch:
     """A group of children of one line."""
     line = _line(run[0], words.lines)
-    name = words.name(_last_op(run[-1])).partition("[")[0]
+    name = words.name(last_op(run[-1])).partition("[")[0]
     spans = Counter(span for span in (_span(child, ops) for child in run) if span is not None)
     for span, count in spans.most_common(1):
         if 2 * count > len(run) and not name:
             name = words.function(span)
-    return Branch("line", name or _ends_of(run, words), line, None, run, _size(run))
+    return Branch("line", name or _ends_of(run, words), line, None, run, ops_in(run))
 
 
 def _line(child: Branch | int, lines: Sequence[int]) -> int:
@@ -211,25 +211,25 @@ def _bundle_in(
     for start, end, period in find_stretches(tokens, 2 if varies else _LEAST_LONG_TURNS):
         count = (end - start) // period
         inside = children[start : start + count * period]
-        is_long = period > 2 or (2 * _size(inside) > every and _is_block(inside[0]))
+        is_long = period > 2 or (2 * ops_in(inside) > every and _is_block(inside[0]))
         line = _line(inside[0], words.lines)
         least = _LEAST_LONG_TURNS if is_long else _LEAST_TURNS
         size = LEAST_OPS
         if line in varying:
             least = size = 2
-        if _size(inside) < size or count < least:
+        if ops_in(inside) < size or count < least:
             continue
         kept.extend(children[at:start])
         title = words.loops.get(line, "") or _layers_of(inside[:period], is_any_turn=True)
-        if not title and branch.kind == "layer" and 2 * _size(inside) > branch.ops:
+        if not title and branch.kind == "layer" and 2 * ops_in(inside) > branch.ops:
             title = branch.title
         title = title or kind_of(_ends_of(inside[:period], words))
-        repeat = Branch("loop", title, line, ops=_size(inside))
+        repeat = Branch("loop", title, line, ops=ops_in(inside))
         for number in range(count):
             part = inside[number * period : (number + 1) * period]
             if period == 1 and isinstance(part[0], Branch):
                 part = part[0].children
-            turn = Branch("turn", f"turn {number + 1}", line, None, list(part), _size(part))
+            turn = Branch("turn", f"turn {number + 1}", line, None, list(part), ops_in(part))
             repeat.children.append(turn)
         kept.append(repeat)
         at = start + count * period
@@ -262,7 +262,7 @@ def _section_of(around: Branch, run: list[Branch | int], words: Words) -> Branch
     lines = [(_line(child, words.lines), _last_line(child, words.lines)) for child in run]
     first = min((line for line, _ in lines if line), default=0)
     last = max(line for _, line in lines)
-    size = _size(run)
+    size = ops_in(run)
     is_layer = around.kind == "layer" and 2 * size > around.ops
     is_inside = is_layer and first == last  # of what Keras ran by itself the layer's name says more
     loop = "" if is_inside else _loop_of(run, size)
@@ -277,12 +277,12 @@ def _values_of(run: Sequence[Branch | int], words: Words) -> str:
     """The names of the values that ops after a section read and of the one that it makes last:
     ``a``, ``a, b``, or ``a, … c``. If that one has no name, those that its lines make, and ``…``;
     empty without names."""
-    first, last = _first_op(run[0]), _last_op(run[-1])
+    first, last = first_op(run[0]), last_op(run[-1])
     own = words.name(last).partition("[")[0]
     if own:
         read = [n for n, reader in enumerate(words.readers[first:last], first) if reader > last]
     else:
-        read = [_last_op(child) for child in run]
+        read = [last_op(child) for child in run]
     found = list(filter(None, [words.name(number).partition("[")[0] for number in read]))
     names = list(dict.fromkeys([*(name for name in found if name != own), own]))
     if len(names) <= _MOST_NAMES:
@@ -303,18 +303,6 @@ def _loop_of(run: Sequence[Branch | int], size: int) -> str:
 
 def _last_line(child: Branch | int, lines: Sequence[int]) -> int:
     return child.last or child.line if isinstance(child, Branch) else lines[child]
-
-
-def _first_op(child: Branch | int) -> int:
-    while isinstance(child, Branch):
-        child = child.children[0]
-    return child
-
-
-def _last_op(child: Branch | int) -> int:
-    while isinstance(child, Branch):
-        child = child.children[-1]
-    return child
 
 
 def _layers_of(run: Sequence[Branch | int], *, is_any_turn: bool = False) -> str:
@@ -339,13 +327,9 @@ def _ends_of(run: Sequence[Branch | int], words: Words) -> str:
     first, last = titles[0].partition(" … ")[0], titles[-1].rpartition(" … ")[2]
     if len(set(titles)) == 1:
         return titles[0]
-    size, calls = _size(run), [child for child in run if isinstance(child, Branch)]
+    size, calls = ops_in(run), [child for child in run if isinstance(child, Branch)]
     for child in calls:
         if child.kind in ("layer", "function") and 2 * child.ops > size:
             return child.title
     are_called = isinstance(run[0], Branch) and isinstance(run[-1], Branch)
     return _from_to(titles) if are_called else f"{first} … {last}"
-
-
-def _size(run: Sequence[Branch | int]) -> int:
-    return sum(child.ops if isinstance(child, Branch) else 1 for child in run)

@@ -16,7 +16,7 @@ from itertools import chain, groupby, pairwise
 
 import numpy as np
 
-from .branches import Branch, inner_first
+from .branches import Branch, first_op, inner_first, ops_in
 from .reads import Reads
 
 MOST = 5
@@ -104,7 +104,7 @@ def _gathered(
         if len(children) > MOST:
             units = _by_line(children, [lines[place] for place in run])
             children = _Gatherer(list(units), reads, partial(make, branch), least).gathered()
-        if is_cut and len(children) > 1 and _ops(children) >= least:
+        if is_cut and len(children) > 1 and ops_in(children) >= least:
             yield make(branch, children)
         else:
             yield from children
@@ -133,17 +133,6 @@ def _like(child: Branch | int) -> str:
     return child.title.rstrip("0123456789").rstrip("_")
 
 
-def _first(child: Branch | int) -> int:
-    """The number of the first op."""
-    while isinstance(child, Branch):
-        child = child.children[0]
-    return child
-
-
-def _ops(children: Iterable[Branch | int]) -> int:
-    return sum(child.ops if isinstance(child, Branch) else 1 for child in children)
-
-
 def _boxes(units: Iterable[_Unit]) -> int:
     return sum([len(unit.children) for unit in units])
 
@@ -154,12 +143,12 @@ class _Gatherer:
     def __init__(
         self, lines: Sequence[list[Branch | int]], reads: Reads, make: Make, least: int
     ) -> None:
-        sizes = [_ops(line) for line in lines]
+        sizes = [ops_in(line) for line in lines]
         self._units = [
             _Unit(line, size, range(number, number + 1))
             for number, (line, size) in enumerate(zip(lines, sizes, strict=True))
         ]
-        first, line_of = _first(lines[0][0]), np.repeat(np.arange(len(lines)), sizes)
+        first, line_of = first_op(lines[0][0]), np.repeat(np.arange(len(lines)), sizes)
         makers, readers = reads.within(first, first + len(line_of) - 1)
         makers, readers = line_of[makers - first], line_of[readers - first]
         apart = makers != readers
