@@ -98,12 +98,11 @@ def _stepped_wires(flow: FlowScene, progress: Progress) -> dict[EdgeKey, Wire]:
     }
     trace = flow.base.trace
     taken = [around((mark.x, mark.y), (mark.radius, mark.radius)) for mark in flow.marks]
-    rects = np.vstack([flow.rects, flow.plates])
     for key, gradient in list(progress.shares.items())[-_MOST_LABELS:]:
         text = gradient_text(trace.value(gradient), trace.stats(gradient), _SHARE_LENGTH)
         if text and key in flow.lighting.gradient and not wires[key].is_joined:
             half = (plate_width(text) / 2 + 2, PLATE_HEIGHT / 2 + 2)
-            at = free_point(wires[key], rects, taken, half, _LABEL_SHARES, flow.bounds)
+            at = free_point(wires[key], flow.kept_clear, taken, half, _LABEL_SHARES, flow.bounds)
             if at is not None:
                 taken.append(around(at, half))
                 wires[key] = replace(wires[key], label=text, label_at=at)

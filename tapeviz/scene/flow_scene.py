@@ -67,8 +67,9 @@ class FlowScene:
     rects: NDArray[np.float64]
     bounds: Rect
     unasked: frozenset[str]
-    plates: NDArray[np.float64]
-    """(left, top, right, bottom) of the room for the gradient of each box that gets one."""
+    kept_clear: NDArray[np.float64]
+    """(left, top, right, bottom) of what labels of wires keep clear of: boxes with their rings, the
+    room for the gradient of each box that gets one, and headers of frames."""
     labels: dict[TensorId, GradientLabel] = field(default_factory=dict)
     with_gradients: dict[tuple[str, TensorId], Box] = field(default_factory=dict)
 
@@ -121,7 +122,7 @@ def add_flow(base: BaseScene, shown: CallDiagnosis | None, show_bridge: bool) ->
         rects,
         bounds,
         unasked,
-        room,
+        np.vstack([covered, room]),
     )
 
 

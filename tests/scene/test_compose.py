@@ -155,6 +155,15 @@ def test_a_wire_in_a_trunk_has_no_share_of_a_sum(example: Pictured) -> None:
     assert wire(scene(joined, Overlay(step=2)), "x′", "y").label == ""
 
 
+def test_a_share_of_a_sum_covers_no_header_of_a_frame(example: Pictured) -> None:
+    at = wire(scene(example, Overlay(step=2)), "x′", "y").label_at
+    assert at is not None
+    frame = Rect.from_sides(at[0] - 90, at[1] - 18, at[0] + 90, at[1] + 200)
+    framed = replace(example, layout=replace(example.layout, frames={"a": frame}))
+    aside = wire(scene(framed, Overlay(step=2)), "x′", "y")
+    assert not aside.label or aside.label_at != at
+
+
 def test_the_op_of_the_last_step_is_current(example: Pictured) -> None:
     current = [
         [box.node for box in scene(example, Overlay(step=step)).boxes if box.is_current]
