@@ -164,6 +164,27 @@ class ParsedSource:
         exact = [call for call in found if self.covers(call, line)]
         return exact or found
 
+    def calls_of(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """The calls of a function that the text defines: by its name; of a method by ``self`` and
+        by names of objects of its class; of ``call`` and ``__call__`` by these names alone, too."""
+        name = function.name.value
+        scopes = (
+            n for n in self.ancestors(function) if isinstance(n, (cst.ClassDef, cst.FunctionDef))
+        )
+        owner = next(scopes, None)
+        spelled = {name}
+        if isinstance(owner, cst.ClassDef):
+            objects = {
+                dotted(target.target)
+                for assign in self._assigns
+                if isinstance(assign.value, cst.Call)
+                if called_name(assign.value) == owner.name.value
+                for target in assign.targets
+            }
+            spelled = {f"{each}.{name}" for each in ("self", *objects)}
+            spelled |= objects if name in ("call", "__call__") else set()
+        return [call for call in all_of(self.module, cst.Call) if dotted(call.func) in spelled]
+
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
 

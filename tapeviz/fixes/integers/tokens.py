@@ -84,7 +84,7 @@ def _bound_by_ops(case: FixCase) -> tuple[set[str], set[int]]:
 
 
 class _Tokens:
-    """The names (also attributes) that hold the positions, and functions that return them."""
+    """The names (also attributes) that hold the positions, and calls that return them."""
 
     def __init__(self, case: FixCase, call: cst.Call, names: set[str], lines: set[int]) -> None:
         self.source = case.source
@@ -93,7 +93,8 @@ class _Tokens:
         self.names = names
         self.lines = lines
         """The lines that bind the names to the positions, however they came there."""
-        self.functions: set[str] = set()
+        self.calls: set[cst.Call] = set()
+        """Calls of functions that return them."""
         while self._grow():
             pass
 
@@ -109,7 +110,7 @@ class _Tokens:
             return self.holds(node.elt)
         if not isinstance(node, cst.Call):
             return False
-        if dotted(node.func) in self.functions:
+        if node in self.calls:
             return True
         return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
 
@@ -123,39 +124,22 @@ class _Tokens:
         return len(rest) == 1 and any(() in shapes for shapes in forms)
 
     def _grow(self) -> bool:
-        source, before = self.source, (len(self.names), len(self.functions))
+        source, before = self.source, (len(self.names), len(self.calls))
         for node in nodes_in(source.module):
             if isinstance(node, cst.Assign):
                 self.names |= {dotted(to) for to, value in _assigned(node) if self.holds(value)} - {
                     ""
                 }
             elif isinstance(node, cst.Return) and node.value and self.holds(node.value):
-                self._returned(node)
+                function = source.enclosing(node, cst.FunctionDef)
+                self.calls |= set(source.calls_of(function)) if function is not None else set()
             elif isinstance(node, cst.For) and self.holds(node.iter):
                 self.names |= {dotted(node.target)} - {""}
             elif isinstance(node, cst.Call) and any(self.holds(arg.value) for arg in node.args):
                 if called_name(node) in _ADDING and isinstance(node.func, cst.Attribute):
                     self.names |= {dotted(node.func.value)} - {""}
                 self._given(node)
-        return before != (len(self.names), len(self.functions))
-
-    def _returned(self, node: cst.Return) -> None:
-        """Note the function whose result this is, or the object whose ``call`` returns it."""
-        function = self.source.enclosing(node, cst.FunctionDef)
-        owner = self.source.enclosing(node, cst.ClassDef)
-        if function is None:
-            return
-        name = function.name.value
-        if owner is None:
-            self.functions.add(name)
-        for assign in all_of(self.source.module, cst.Assign) if owner is not None else ():
-            made = assign.value
-            if isinstance(made, cst.Call) and called_name(made) == owner.name.value:  # type: ignore[union-attr]
-                root = dotted(assign.targets[0].target)
-                is_call = name in ("call", "__call__")
-                self.functions |= {root, f"{root}.call"} if is_call else {f"{root}.{name}"}
-        if owner is not None:
-            self.functions.add(f"self.{name}")
+        return before != (len(self.names), len(self.calls))
 
     def _given(self, call: cst.Call) -> None:
         """A parameter of the text's function is what is given for it."""

@@ -141,10 +141,8 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
     source, count = plan.source, 0
     is_lambda = isinstance(source.parent(made), cst.Lambda)
     function = None if is_lambda else source.enclosing(made, cst.FunctionDef)
-    name = function.name.value if function is not None else ""
-    for called in all_of(source.module, cst.Call):
-        if called_name(called) == name:
-            count += _average_by(plan, called)
+    for called in source.calls_of(function) if function is not None else ():
+        count += _average_by(plan, called)
     for layer in all_of(source.module, cst.Call) if not count else ():
         size = argument(layer, 1, "output_dim")
         if called_name(layer) == "Embedding" and size is not None:

@@ -221,9 +221,12 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
     return names | {
         parameter.name.value
         for function in all_of(source.module, cst.FunctionDef)
-        for call in all_of(source.module, cst.Call)
-        if called_name(call) == function.name.value
-        for parameter, arg in zip(function.params.params, call.args, strict=False)
+        for call in source.calls_of(function)
+        for parameter, arg in zip(
+            (each for each in function.params.params if each.name.value != "self"),
+            call.args,
+            strict=False,
+        )
         if isinstance(arg.value, cst.Name) and arg.value.value in names
     }
 

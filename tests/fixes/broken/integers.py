@@ -7,6 +7,25 @@ import numpy as np
 from . import Row
 
 ROWS: dict[str, Row] = {
+    "positions that an object of the text's class returns when it is called": (
+        """
+        class Classifier(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable([[1.0, 2.0], [0.5, -1.0]])
+
+            def __call__(self, x):
+                return tf.argmax(tf.nn.softmax(x @ self.w), axis=1)
+
+        model = Classifier()
+        x = tf.constant([[1.0, 0.5]])
+        with tf.GradientTape() as tape:
+            chosen = model(x)
+            loss = tf.reduce_sum(tf.one_hot(chosen, 2) * [1.0, 3.0])
+        tape.gradient(loss, model.w)
+        """,
+        "loss = tf.reduce_sum(chosen * [1.0, 3.0])",
+        [[-0.4922681, 0.4922681], [-0.246134, 0.246134]],
+    ),
     "a mask of what is not 0, by a cast": (
         """
         x = tf.Variable([0.0, 1.5])
