@@ -29,6 +29,10 @@ class Jobs(QObject):
             self._jobs.append(job)
         self._timer.start()
 
+    @property
+    def is_idle(self) -> bool:
+        return not self._jobs
+
     def awaits(self, job: Job) -> bool:
         """Whether a job was asked for and is not done."""
         return job in self._jobs
