@@ -65,6 +65,11 @@ RAISING = {
         "model(tf.ones([1, 4]))\nmodel.output",
         ["Line 4 asks for the output", "calls on data do not count", "take .outputs[0]"],
     ),
+    "shapes of which one is inside of the call that raised": (
+        "import tensorflow as tf\ncell = tf.keras.layers.GRUCell(8)\n"
+        "x, h = tf.ones([4, 3]), tf.zeros([4, 16])\nout, h = cell(x, [h])",
+        ["MatMul got h of shape [4, 16] and a value of shape [8, 24]"],
+    ),
     "a keyword that a function of the snippet does not have": (
         "def f(alpha, beta=1):\n    return alpha\nf(1, beat=2)",
         ["Line 3 gives f an argument beat", "Write beta="],

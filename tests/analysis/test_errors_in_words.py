@@ -1236,6 +1236,20 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [],
         "Own.call with 2 arguments by position, and line 2 defines it with 1: p. Keras gives",
     ),
+    "a list of layers that is called": (
+        "return self.blocks(x)",
+        "TypeError",
+        "Exception encountered when calling MLP.call().\n\n'TrackedList' object is not callable",
+        [e.HeldValue("self.blocks", "TrackedList", size=2)],
+        "calls self.blocks, which holds 2 elements in a list, and a list is no function.",
+    ),
+    "a text and a number": (
+        "print('loss: ' + loss)",
+        "TypeError",
+        'can only concatenate str (not "numpy.float32") to str',
+        [],
+        "adds a text and a value of type numpy.float32. Let print write both, as in print('loss:',",
+    ),
     "a name that meant None": (
         "y = x * scale",
         "TypeError",

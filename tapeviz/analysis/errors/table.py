@@ -423,7 +423,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "TensorFlow hands them out by position. Return one for each argument, in their order.",
     ),
     (
-        r"TypeError: '(?:[\w.]+\.)?(list|tuple|int|float|str|dict|NoneType|ndarray|\w*Tensor|"
+        r"'(?:[\w.]+\.)?(\w*List|ListWrapper|list|tuple|int|float|str|dict|NoneType|ndarray|\w*Tensor|"
         r"\w*Variable)' object is not callable",
         calls.called,
     ),

@@ -360,6 +360,15 @@ def called(case: Case) -> str:
     calls = (
         [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
     )
+    for call in calls if made_of.lower().endswith(("list", "listwrapper", "tuple")) else ():
+        held = case.held.get(dotted(call.func))
+        if held is not None and held.type == made_of and call.args:
+            path, given = dotted(call.func), case.text.segment(call.args[0])
+            return (
+                f"Line {line} calls {path}, which holds {held.size} elements in a list, and a list "
+                f"is no function. Call its elements: {path}[0]({given}) for one, or for each in "
+                f"{path}: {given} = each({given}) for layers that follow each other."
+            )
     plain = [
         call
         for call in calls

@@ -246,6 +246,11 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "and x.numpy() gives the value.",
     ),
     (
+        r"can only concatenate str \(not \"([\w.]+)\"\) to str",
+        "Line {line} adds a text and a value of type {0}. Let print write both, as in "
+        "print('loss:', loss), or put the value into an f-string: f'loss: {{loss}}'.",
+    ),
+    (
         r"list assignment index out of range",
         "Line {line} gives a list an element at a place that it does not have yet. Write "
         "values.append(x), or make the list as long as it will be.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....text.names import dotted
 from ....text.statements import head_of, read_text
+from ....trace.compiled.raised import eager_op_that_raised
 from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
@@ -67,8 +68,12 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
         tensor = meant.get(path) or (_given_by_op(case, path) if path else None)
         if tensor is not None and (shape := _shape(trace, tensor)) is not None:
             yield path, shape
+    failed = eager_op_that_raised(trace)
+    unfinished = failed.site.frames[0].span if failed is not None and failed.site.frames else None
     for op in trace.ops.values():
         if op.call is None and op.line == case.line and op.site.frames and op.outputs:
+            if op.site.frames[0].span == unfinished:  # inside of the call that gave nothing
+                continue
             if op.type in _OF_OPERANDS:  # it has the place of the op that it is for
                 continue
             words = case.text.expression_at(op.site.frames[0].span)
