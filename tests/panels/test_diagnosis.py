@@ -554,10 +554,12 @@ def test_what_does_not_flow_is_counted_beside_the_title_and_gone_to(
         finding if place in (0, 8) else replace(finding, status="flows", cause=None, fixes=())
         for place, finding in enumerate(call.findings)
     )
-    show(qtbot, panel, replace(diagnosis, calls=(replace(call, findings=findings),)))
+    error = ExplainedError("ValueError", "No axis.", 9, "")
+    calls = (replace(call, findings=findings),)
+    show(qtbot, panel, replace(diagnosis, calls=calls, errors=(error,)))
     assert panel.next_trouble.text() == "2 of 9 do not flow"
     assert not panel.next_trouble.isHidden()
-    troubled = [card for card in panel.cards if card.state == "trouble"]
+    troubled = [card for card in panel.cards[1:] if card.state == "trouble"]
     assert len(troubled) == 2
     for card in (*troubled, troubled[0]):
         panel.next_trouble.click()

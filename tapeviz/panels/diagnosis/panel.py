@@ -69,7 +69,7 @@ class DiagnosisPanel(Panel):
         self.next_trouble = link_button("", "Go to the next of them")
         self.next_trouble.clicked.connect(self._show_next_trouble)
         self.header_row.addWidget(self.next_trouble)
-        self._visited: Card | None = None
+        self._visited: FindingCard | None = None
         """The card of trouble gone to last."""
         self._wanted: list[WantedCard] = []
         """The first of the cards to show, up to the goal; the next come from ``_rest``."""
@@ -328,13 +328,13 @@ class DiagnosisPanel(Panel):
     def _show_next_trouble(self) -> None:
         """Give the keyboard to the next card of a gradient that does not flow, and show its call;
         after the last one the first."""
-        cards = [card for card in self._cards if card.state == "trouble"]
+        findings = (card for card in self._cards if isinstance(card, FindingCard))
+        cards = [card for card in findings if card.state == "trouble"]
         if cards:
             at = cards.index(self._visited) if self._visited in cards else -1
             self._visited = cards[(at + 1) % len(cards)]
             self._visited.setFocus()
-            if isinstance(self._visited, FindingCard):
-                self._visited.show_call()
+            self._visited.show_call()
             self._stop_seeking()
             self._kept_place.forget()
             self._scroll.verticalScrollBar().setValue(self._visited.y() - MARGIN)
