@@ -1002,6 +1002,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "could not convert string to float: 'x'",
         "makes a number of the text 'x'",
     ),
+    "a layer of a list in a compiled function": (
+        "def step(x):\n    d['a'] = tf.ones(3)\n    return layers[0](x)",
+        "ValueError",
+        "tf.function-decorated function tried to create variables on non-first call.",
+        "at its first call only. Call the layer or make the variable before",
+    ),
     "elements taken apart in a comprehension": (
         "rows = [(1, 2, 3)]\nys = [a for a, b in rows]",
         "ValueError",

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from ....text.called_names import VARIABLE_LISTS
 from ....text.names import dotted, targets_of
 from ....text.statements import head_of
+from ....text.trees import lines_of
 from ....trace.events import HeldValue
 from ..case import Case
 
@@ -157,7 +158,7 @@ def _loop_over_range(case: Case, index: ast.expr) -> ast.For | None:
     loops = [
         node
         for node in case.nodes(ast.For)
-        if node.lineno < case.line <= (node.end_lineno or 0)
+        if case.line in lines_of(node)[1:]
         if isinstance(index, ast.Name) and dotted(node.target) == index.id
         if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "range"
     ]

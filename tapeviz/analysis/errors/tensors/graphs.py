@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ....text.names import calls_in, dotted, targets_of
+from ....text.trees import lines_of
 from ..case import Case, Explain
 
 
@@ -14,16 +15,16 @@ def variable_of_each_call(case: Case) -> str:
         f"Line {case.line} makes a tf.Variable, itself or in what it calls, as a layer does at its "
         f"first input, and a compiled function may make variables at its first call only. "
     )
-    called = {dotted(call.func) for call in calls_in(case.text.statement(case.line))}
+    called = {dotted(call.func) for call in calls_in(case.text.statement(case.line))} - {""}
     for function in case.nodes(ast.FunctionDef):
-        if not function.lineno < case.line <= (function.end_lineno or 0):
+        if case.line not in lines_of(function)[1:]:
             continue
         for assign in ast.walk(function):
             if isinstance(assign, ast.Assign) and isinstance(assign.value, ast.Call):
                 names = called.intersection(map(dotted, targets_of(assign)))
                 if names and assign.lineno < case.line:
                     return (
-                        f"{said}Line {assign.lineno} makes {names.pop()} anew whenever "
+                        f"{said}Line {assign.lineno} makes {min(names)} anew whenever "
                         f"{function.name} runs: make it once, outside of {function.name}."
                     )
     return (
