@@ -83,6 +83,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "module 'numpy' has no attribute 'product'",
         "Write np.prod",
     ),
+    "an if that AutoGraph is told not to convert": (
+        "@tf.function(autograph=False)\ndef f(x):\n    if x > 0: return x",
+        "OperatorNotAllowedInGraphError",
+        "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed.",
+        "With autograph=False, on line 1, TensorFlow converts no if or while",
+    ),
     "a GPU whose memory is full": (
         "y = tf.matmul(x, x)",
         "InternalError",

@@ -9,6 +9,21 @@ from ....text.trees import lines_of
 from ..case import Case, Explain
 
 
+def symbolic_truth(case: Case) -> str:
+    """Python asks a symbolic tensor whether it is true, in code that AutoGraph does not convert."""
+    remedy = "Use tf.cond or tf.where, or leave graph mode."
+    for given in case.nodes(ast.keyword):
+        if given.arg == "autograph" and getattr(given.value, "value", None) is False:
+            remedy = (
+                f"With autograph=False, on line {given.value.lineno}, TensorFlow converts no if or "
+                f"while: leave that out, or use tf.cond or tf.where."
+            )
+    return (
+        f"Line {case.line} lets Python decide by a symbolic tensor, which has no value yet. "
+        f"In a graph both branches have to be part of it. {remedy}"
+    )
+
+
 def variable_of_each_call(case: Case) -> str:
     """A variable made in a compiled function, often by a layer that is itself made there."""
     said = (
@@ -36,9 +51,7 @@ def variable_of_each_call(case: Case) -> str:
 GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"symbolic `?tf\.Tensor`? as a Python `bool`",
-        "Line {line} lets Python decide by a symbolic tensor, which has no value yet. "
-        "In a graph both branches have to be part of it. "
-        "Use tf.cond or tf.where, or leave graph mode.",
+        symbolic_truth,
     ),
     (
         r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",

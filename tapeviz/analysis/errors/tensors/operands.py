@@ -65,6 +65,11 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
     for node in ast.walk(statement):
         is_read = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
         path = dotted(node) if is_read else ""
+        if path in case.held:
+            held = case.held[path]
+            if held.dtype and held.shape is not None:
+                yield path, held.shape
+            continue
         tensor = meant.get(path) or (_given_by_op(case, path) if path else None)
         if tensor is not None and (shape := _shape(trace, tensor)) is not None:
             yield path, shape
