@@ -165,8 +165,9 @@ class ParsedSource:
         return exact or found
 
     def calls_of(self, function: cst.FunctionDef) -> list[cst.Call]:
-        """The calls of a function that the text defines: by its name; of a method by ``self`` and
-        by names of objects of its class; of ``call`` and ``__call__`` by these names alone, too."""
+        """The calls of a function that the text defines: by its name; of a method by ``self``, by
+        names of objects of its class and by names that no object was given, as parameters have; of
+        ``call`` and ``__call__`` by the names of objects alone, too."""
         name = function.name.value
         scopes = (
             n for n in self.ancestors(function) if isinstance(n, (cst.ClassDef, cst.FunctionDef))
@@ -174,14 +175,17 @@ class ParsedSource:
         owner = next(scopes, None)
         spelled = {name}
         if isinstance(owner, cst.ClassDef):
-            objects = {
-                dotted(target.target)
+            made = {
+                dotted(target.target): called_name(assign.value)
                 for assign in self._assigns
                 if isinstance(assign.value, cst.Call)
-                if called_name(assign.value) == owner.name.value
                 for target in assign.targets
             }
-            spelled = {f"{each}.{name}" for each in ("self", *objects)}
+            objects = {each for each, kind in made.items() if each and kind == owner.name.value}
+            called = map(dotted, (call.func for call in all_of(self.module, cst.Call)))
+            receivers = {each.removesuffix(f".{name}") for each in called} - made.keys()
+            unknown = {each for each in receivers if "." not in each} - {self.tf, self.np}
+            spelled = {f"{each}.{name}" for each in ("self", *objects, *unknown)}
             spelled |= objects if name in ("call", "__call__") else set()
         return [call for call in all_of(self.module, cst.Call) if dotted(call.func) in spelled]
 

@@ -895,6 +895,30 @@ tf.reduce_sum(labels, axis=0))
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     (
+        "integer",
+        3,
+        """
+        class Chooser:
+            def pick(self, s):
+                return tf.argmax(s @ self.w, 1)
+        def act(net, s):
+            return tf.gather(table, net.pick(s))
+        with tf.GradientTape() as tape:
+            y = act(Chooser(), x)
+        tape.gradient(y, w)
+        """,
+        """
+        class Chooser:
+            def pick(self, s):
+                return tf.nn.softmax((s @ self.w), axis=1)
+        def act(net, s):
+            return tf.tensordot(net.pick(s), table, 1)
+        with tf.GradientTape() as tape:
+            y = act(Chooser(), x)
+        tape.gradient(y, w)
+        """,
+    ),
+    (
         "not-connected",
         7,
         """
