@@ -35,6 +35,7 @@ class Edit:
     ``asks_once``: a single source is asked for now, of which all those before are parts.
     ``asks_fewer``: the source is no longer asked for; the gradients by the others stay.
     ``is_corrected``: it raised until a second edit was made for the error that it brought.
+    ``is_last``: edits for the cuts on other paths are tried before it, and without it.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Edit:
     asks_once: bool = False
     asks_fewer: bool = False
     is_corrected: bool = False
+    is_last: bool = False
 
     def followed_by(self, second: Edit, new_text: str) -> Edit:
         """This edit and a second one, which mends another cut; ``new_text``: with both."""

@@ -151,13 +151,15 @@ class _Trials:
         rounds = self.judge.all_rounds(goal.keys[0])
         is_there = any(found.status == "flows" for _, found in rounds)
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
-        edits = list(distinct(edits_for(case), source.text))
+        found = list(distinct(edits_for(case), source.text))
+        edits = [edit for edit in found if not edit.is_last]
         beside = [cause for cause in finding.others if cause.kind != goal.cause.kind]
         for other in beside[:1]:  # a cut on another way: one edit alone may bring a part only
             second = list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
             pairs = distinct(pairs_of(source.text, edits[:_FEW], second), source.text)
             edits[_FEW:_FEW] = [*list(pairs)[:_FEW], *second]
         firsts: dict[str, Edit] = {}
+        edits += [edit for edit in found if edit.is_last]
         for edit in edits:  # both cuts may give the same edit, and none may come after itself
             firsts.setdefault(edit.new_text, edit)
         return list(firsts.values())

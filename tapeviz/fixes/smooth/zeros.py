@@ -180,9 +180,13 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
             plan.replace(place, bare(kept))
             what = source.code(gone)
             title = f"Leave {what} out, which is 0 everywhere"
-            if isinstance(gone, cst.BaseNumber):
+            is_number = isinstance(gone, cst.BaseNumber)
+            if is_number:
                 title = f"Leave the factor {what} out"
-            yield Edit(title, plan.text(), is_estimate=True)
+            # ``loss + 0.0 * w`` is written to get zeros in place of None: what cuts the way from w
+            # to the loss is to be mended, if anything can.
+            is_last = is_number and bool(case.finding.others)
+            yield Edit(title, plan.text(), is_estimate=True, is_last=is_last)
 
 
 def _without_weights(case: FixCase) -> Iterator[Edit]:

@@ -26,6 +26,17 @@ ROWS: dict[str, Row] = {
         "loss = tf.reduce_sum(chosen * [1.0, 3.0])",
         [[-0.4922681, 0.4922681], [-0.246134, 0.246134]],
     ),
+    "a term with the factor 0, beside a position": (
+        """
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            hard = tf.cast(tf.argmax(w), tf.float32)
+            loss = (hard - 3.0) ** 2 + 0.0 * tf.reduce_sum(w)
+        tape.gradient(loss, w)
+        """,
+        "hard = tf.cast(tf.reduce_sum(tf.nn.softmax(w) * tf.range(2.0)), tf.float32)",
+        [0.8922019, -0.892202],
+    ),
     "a mask of what is not 0, by a cast": (
         """
         x = tf.Variable([0.0, 1.5])
