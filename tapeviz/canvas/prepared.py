@@ -14,6 +14,7 @@ from ..layout.model import Point, Rect
 from ..scene.model import EMPTY_SCENE, Box, Scene, Wire
 from ..scene.parts.boxes import outer_rect
 from ..scene.parts.frames import button_at, frame_buttons, frame_header
+from ..scene.parts.geometry import grown
 from ..scene.strokes import wire_look
 
 Floats = NDArray[np.float64]
@@ -73,10 +74,10 @@ class Prepared:
 
     def boxes_in(self, sight: Rect) -> Ints:
         """Indices of the boxes that reach into ``sight``."""
-        return np.flatnonzero(_overlap(self.rects, sight, REACH))
+        return np.flatnonzero(grown(sight, REACH).meets_each(self.rects))
 
     def wires_in(self, sight: Rect) -> Ints:
-        return np.flatnonzero(_overlap(self.routes.boxes, sight, REACH))
+        return np.flatnonzero(grown(sight, REACH).meets_each(self.routes.boxes))
 
     def has_boxes(self, rect: Rect) -> bool:
         """Whether a box, its ring with the words there, or the header of a frame reaches into a
@@ -89,7 +90,7 @@ class Prepared:
         """Whether the buttons of a frame reach into a rectangle, or the words between them."""
         rows = [[b.sides for b in frame_buttons(frame).values()] for frame in self.scene.frames]
         around = [(*np.min(row, axis=0)[:2], *np.max(row, axis=0)[2:]) for row in rows]
-        return bool(_overlap(np.array(around).reshape(-1, 4), rect, 0.0).any())
+        return bool(rect.meets_each(np.array(around).reshape(-1, 4)).any())
 
     def is_used(self, rect: Rect) -> bool:
         """Whether a box or a piece of a wire reaches into a rectangle."""
@@ -97,7 +98,7 @@ class Prepared:
             return True
         x1, y1, x2, y2 = self.routes.segments.T
         pieces = np.stack((np.minimum(x1, x2), np.minimum(y1, y2), *np.maximum((x1, y1), (x2, y2))))
-        return bool(_overlap(pieces.T, rect, 0.0).any())
+        return bool(rect.meets_each(pieces.T).any())
 
     def box_at(self, point: Point) -> Box | None:
         """The topmost box under a scene point."""
@@ -150,12 +151,6 @@ class Prepared:
         if not found:
             return None
         return Rect.around(self.rects[found])
-
-
-def _overlap(rects: Floats, sight: Rect, reach: float) -> NDArray[np.bool_]:
-    left, top, right, bottom = rects.T
-    across = (right >= sight.left - reach) & (left <= sight.right + reach)
-    return across & (bottom >= sight.top - reach) & (top <= sight.bottom + reach)  # type: ignore[no-any-return]
 
 
 def _routes(wires: tuple[Wire, ...]) -> Routes:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 Point = tuple[float, float]
 EdgeKey = tuple[str, str, int]
@@ -70,6 +70,13 @@ class Rect:
         """Whether the rectangles have a part in common, more than their borders."""
         across = self.left < other.right and other.left < self.right
         return across and self.top < other.bottom and other.top < self.bottom
+
+    def meets_each(self, sides: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """As :meth:`meets`, for each row (left, top, right, bottom) of an array."""
+        left, top, right, bottom = sides.T
+        across = (left < self.right) & (right > self.left)
+        met: NDArray[np.bool_] = across & (top < self.bottom) & (bottom > self.top)
+        return met
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ def _with_label_aside(base: BaseScene, box: Box, wires: Mapping[EdgeKey, Wire]) 
     for side in sides:
         tried = replace(box, label_side=side)
         rect = label_rect(tried)
-        if not _holds(rect, points) and not _overlap(rect, base.rects).any():
+        if not _holds(rect, points) and not rect.meets_each(base.rects).any():
             return tried
     return replace(box, label_side=sides[0])
 
@@ -169,14 +169,6 @@ def _holds(rect: Rect, points: NDArray[np.float64]) -> bool:
     across = np.abs(points[:, 0] - rect.x) < rect.width / 2 + 2
     down = np.abs(points[:, 1] - rect.y) < rect.height / 2
     return bool((across & down).any())
-
-
-def _overlap(rect: Rect, rects: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each of the (left, top, right, bottom) rows overlaps the rectangle."""
-    across = (rects[:, 0] < rect.right) & (rects[:, 2] > rect.left)
-    down = (rects[:, 1] < rect.bottom) & (rects[:, 3] > rect.top)
-    overlapping: NDArray[np.bool_] = across & down
-    return overlapping
 
 
 def _stopped_at_ring(wire: Wire, name: str) -> Wire:
@@ -207,7 +199,7 @@ def _marks(
         for key, cause in cut.items()
     }
     for wire, joined in _where_joined({key: wires[key] for key in cut}, words, wires):
-        near = np.flatnonzero(_overlap(Rect.from_sides(*_bounds_of(wire)), bounds))
+        near = np.flatnonzero(Rect.from_sides(*_bounds_of(wire)).meets_each(bounds))
         others = [wires[keys[place]] for place in near.tolist() if keys[place] not in joined]
         (x, y), radius = _spot(wire, others, rects, taken)
         key, *more = joined

@@ -149,13 +149,8 @@ def _near(
 ) -> NDArray[np.float64]:
     """The rectangles that something of half size ``half`` on the path could cover."""
     xs, ys = [x for x, _ in path], [y for _, y in path]
-    is_near = (
-        (rects[:, 0] < max(xs) + half[0])
-        & (rects[:, 2] > min(xs) - half[0])
-        & (rects[:, 1] < max(ys) + half[1])
-        & (rects[:, 3] > min(ys) - half[1])
-    )
-    return rects[is_near]
+    low, high = (min(xs) - half[0], min(ys) - half[1]), (max(xs) + half[0], max(ys) + half[1])
+    return rects[Rect.from_sides(*low, *high).meets_each(rects)]
 
 
 def _room(point: Point, rects: NDArray[np.float64], half: tuple[float, float]) -> float:
