@@ -1014,6 +1014,13 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "tf.function-decorated function tried to create variables on non-first call.",
         "at its first call only. Call the layer or make the variable before",
     ),
+    "a condition in a function beside one without AutoGraph": (
+        "@tf.function(autograph=False)\ndef f(x): return x\n"
+        "@tf.function\ndef g(x):\n    return [a for a in x if a > 0]",
+        "TypeError",
+        "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed.",
+        "Use tf.cond or tf.where, or leave graph mode.",
+    ),
     "elements taken apart in a comprehension": (
         "rows = [(1, 2, 3)]\nys = [a for a, b in rows]",
         "ValueError",

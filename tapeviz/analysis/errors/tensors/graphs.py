@@ -12,7 +12,15 @@ from ..case import Case, Explain
 def symbolic_truth(case: Case) -> str:
     """Python asks a symbolic tensor whether it is true, in code that AutoGraph does not convert."""
     remedy = "Use tf.cond or tf.where, or leave graph mode."
-    for given in case.nodes(ast.keyword):
+    ran = [
+        function
+        for function in case.nodes(ast.FunctionDef)
+        if not {case.line, *case.failure.lines}.isdisjoint(lines_of(function))
+    ]
+    names = {function.name for function in ran}
+    makers = [call for each in ran for node in each.decorator_list for call in calls_in(node)]
+    makers += [call for call in case.nodes(ast.Call) if names & {*map(dotted, call.args)}]
+    for given in (keyword for call in makers for keyword in call.keywords):
         if given.arg == "autograph" and getattr(given.value, "value", None) is False:
             remedy = (
                 f"With autograph=False, on line {given.value.lineno}, TensorFlow converts no if or "
