@@ -1269,6 +1269,31 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [],
         "adds a text and a value of type numpy.float32. Let print write both, as in print('loss:',",
     ),
+    "a loop that takes keys for pairs": (
+        "for name, g in grads:\n    w[name].assign_sub(g)",
+        "KeyError",
+        "'w'",
+        [
+            e.HeldValue("grads", "dict", size=2, keys=["wx", "wh"]),
+            e.HeldValue("w", "dict", size=2, keys=["wx", "wh"]),
+        ],
+        "The loop on line 1 goes over grads, a dict, and that gives its keys",
+    ),
+    "class numbers where rows are needed": (
+        "loss = tf.nn.softmax_cross_entropy_with_logits(labels, logits)",
+        "InvalidArgumentError",
+        "logits and labels must be broadcastable: logits_size=[4,3] labels_size=[1,4] "
+        "[Op:SoftmaxCrossEntropyWithLogits]",
+        [],
+        "as tf.one_hot(labels, 3) gives",
+    ),
+    "a method of another library's optimizers": (
+        "opt.zero_grad()",
+        "AttributeError",
+        "'SGD' object has no attribute 'zero_grad'",
+        [],
+        "leave the line out",
+    ),
     "a name that meant None": (
         "y = x * scale",
         "TypeError",

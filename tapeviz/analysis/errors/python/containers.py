@@ -67,6 +67,15 @@ def _key_of_dict(case: Case) -> str:
     if found is None:
         return ""
     key, held = case.failure.message.strip("'\""), found[1]
+    for loop in case.nodes(ast.For):
+        looped = case.held.get(ast.unparse(loop.iter))
+        is_inside = loop.lineno < case.line <= (loop.end_lineno or 0)
+        if is_inside and isinstance(loop.target, ast.Tuple) and looped and looped.keys:
+            return (
+                f"The loop on line {loop.lineno} goes over {looped.name}, a dict, and that gives "
+                f"its keys, of which a text is taken apart into letters; so line {case.line} finds "
+                f"no {key} in {held.name}. Write for … in {looped.name}.items():."
+            )
     near = near_key(key, held)
     has = f"whose keys are {', '.join(held.keys)}"
     if held.size > len(held.keys):

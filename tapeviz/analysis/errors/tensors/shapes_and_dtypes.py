@@ -34,6 +34,12 @@ def shapes(case: Case) -> str:
         )
     if is_product and named is not None and all(named) and _fit_turned_round(*sizes):
         remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
+    if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
+        remedy = (
+            f"Labels that are class numbers are for "
+            f"tf.nn.sparse_softmax_cross_entropy_with_logits; here they need one row for each "
+            f"sample, as tf.one_hot(labels, {sizes[0][-1]}) gives."
+        )
     if "are incompatible" in case.failure.message:  # TensorShape.assert_is_compatible_with
         rule = "both must have equally many axes, each of one length in both"
     elif is_product:
