@@ -31,11 +31,14 @@ _IDLE = 0.2
 class Gaps(QObject):
     """The longest time in which the event loop did not come round, in seconds.
 
-    ``longest``: by the clock. ``busiest``: the most CPU time of the window's thread in one gap.
+    ``longest``: by the clock; ``waited``: the part of it in which the window's thread could go on,
+    but other programs or threads had all processors. ``busiest``: the most CPU time of that thread
+    in one gap.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self._schedule = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
         self.reset()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -43,14 +46,21 @@ class Gaps(QObject):
         self._timer.start(TICK)
 
     def reset(self) -> None:
-        self.longest = self.busiest = 0.0
-        self.last, self._used = time.perf_counter(), time.thread_time()
+        self.longest = self.waited = self.busiest = 0.0
+        self.last, self._used, self._queued = self._times()
 
     def _look(self) -> None:
-        now, used = time.perf_counter(), time.thread_time()
-        self.longest = max(self.longest, now - self.last)
+        now, used, queued = self._times()
+        if now - self.last > self.longest:
+            self.longest, self.waited = now - self.last, queued - self._queued
         self.busiest = max(self.busiest, used - self._used)
-        self.last, self._used = now, used
+        self.last, self._used, self._queued = now, used, queued
+
+    def _times(self) -> tuple[float, float, float]:
+        """The clock, and the seconds for which this thread had and lacked a processor so far; the
+        last by the second number of ``schedstat`` (Documentation/scheduler/sched-stats.rst)."""
+        queued = int(os.pread(self._schedule, 64, 0).split()[1]) / 1e9
+        return time.perf_counter(), time.thread_time(), queued
 
     def are_short(self, is_idle: bool) -> bool:
         """Whether each gap is short enough: by the clock if the machine was idle before, else by
@@ -61,8 +71,8 @@ class Gaps(QObject):
         """The figures of the longest, and how busy the machine is."""
         load = "idle before" if is_idle else f"load {os.getloadavg()[0]:.0f}"
         return (
-            f"gap {1000 * self.longest:.0f} ms by the clock ({load}), "
-            f"{1000 * self.busiest:.0f} ms of CPU"
+            f"gap {1000 * self.longest:.0f} ms by the clock ({load}), without a processor for "
+            f"{1000 * self.waited:.0f} of them; {1000 * self.busiest:.0f} ms of CPU"
         )
 
 
