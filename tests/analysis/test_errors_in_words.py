@@ -1103,6 +1103,16 @@ def test_names_in_the_body_of_a_loop_were_not_given_to_its_head() -> None:
 
 
 HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
+    "a key that has nothing to do with the loop": (
+        "for x, y in loader:\n    z = config['nme']",
+        "KeyError",
+        "'nme'",
+        [
+            e.HeldValue("loader", "Loader", keys=["rows"]),
+            e.HeldValue("config", "dict", size=1, keys=["name"]),
+        ],
+        "Line 2 takes the element nme of config, a dict whose keys are name. Write name",
+    ),
     "a key that is spelt in another way": (
         "y = batch['images'] @ w",
         "KeyError",

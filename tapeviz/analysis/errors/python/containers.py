@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ....text.called_names import VARIABLE_LISTS
-from ....text.names import dotted, targets_of
+from ....text.names import dotted, names_in, targets_of
 from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
@@ -69,8 +69,10 @@ def _key_of_dict(case: Case) -> str:
     key, held = case.failure.message.strip("'\""), found[1]
     for loop in case.nodes(ast.For):
         looped = case.held.get(ast.unparse(loop.iter))
-        is_inside = loop.lineno < case.line <= (loop.end_lineno or 0)
-        if is_inside and isinstance(loop.target, ast.Tuple) and looped and looped.keys:
+        is_of_dict = looped is not None and looped.size > 0 and bool(looped.keys)
+        is_taken = not names_in(found[0].slice).isdisjoint(names_in(loop.target))
+        is_inside = is_taken and case.line in lines_of(loop)[1:]
+        if is_inside and isinstance(loop.target, ast.Tuple) and looped and is_of_dict:
             return (
                 f"The loop on line {loop.lineno} goes over {looped.name}, a dict, and that gives "
                 f"its keys, of which a text is taken apart into letters; so line {case.line} finds "
