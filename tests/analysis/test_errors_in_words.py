@@ -1249,7 +1249,7 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "TypeError",
         "unsupported operand type(s) for *: 'NoneType' and 'float'",
         [e.HeldValue("loss", "NoneType", "None")],
-        "f (line 1) came to its end without a return when line 3 called it",
+        "f (line 1) returned None to line 3. It does so where it comes to its end",
     ),
     "an array taken apart into two names": (
         "k, b = dense.get_weights()",

@@ -8,7 +8,7 @@ to be looked at, a function of the case has the words.
 from __future__ import annotations
 
 from .case import Explain
-from .python import attributes, calls, checks, containers, modules, names, operators
+from .python import attributes, calls, checks, containers, modules, names, nones, operators
 from .python.values import WRONG_VALUES
 from .tapes import gradient_functions, recording, targets
 from .tensors import arguments, not_finite, operands, shapes_and_dtypes
@@ -355,7 +355,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         _CALLEE + r" missing \d+ required [\w-]+ arguments?: (?P<names>[^\n]+)",
         calls.missing_argument,
     ),
-    (r"Attempt to convert a value \(None\)|NoneType|None values not supported", calls.none_given),
+    (r"Attempt to convert a value \(None\)|NoneType|None values not supported", nones.none_given),
     (r"IndexError: list index out of range", targets.no_batch),
     (r"IndexError: list index out of range|KeyError", containers.no_key),
     (r"IndexError: (?:list|tuple) index out of range", containers.no_place),

@@ -8,11 +8,8 @@ import difflib
 from collections.abc import Sequence
 
 from ....text.names import called_name, calls_in, dotted, targets_of
-from ....text.statements import read_text
-from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.arguments import RENAMED_KEYWORDS
-from ..tensors.operands import names_read
 
 KEYWORDS_OF_TAPES = {
     "GradientTape": ("persistent", "watch_accessed_variables"),
@@ -210,103 +207,6 @@ def _is_class(case: Case, path: str) -> bool:
     name = (root, *parts)[-1]
     is_in_capitals = name[:1].isupper() and "_" not in name and any(map(str.islower, name))
     return is_in_capitals and root in imported
-
-
-def none_given(case: Case) -> str:
-    """None where a tensor should be."""
-    statement = case.text.statement(case.line)
-    if statement is None:
-        return ""
-    return none_made(case, statement) or _held_as_none(case, statement)
-
-
-def none_made(case: Case, statement: ast.stmt) -> str:
-    """Words for a name of the statement that an assignment gave None, or a function without a
-    return, or one that came to its end without passing one."""
-    line = case.line
-    owner = read_text(case.text).owner
-    read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    if case.held:
-        read = {name for name in read if name in case.held and case.held[name].type == "NoneType"}
-    assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
-    for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
-        names = {
-            target.id
-            for target in targets_of(assign)
-            if isinstance(target, ast.Name) and target.id in read
-            if owner(assign.lineno, target.id) == owner(line, target.id)
-        }
-        if not names:
-            continue
-        name = sorted(names)[0]
-        if isinstance(assign.value, ast.Constant) and assign.value.value is None:
-            return (
-                f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
-                f"None. Give it a tensor there, or leave line {line} out when it is None."
-            )
-        made = isinstance(assign.value, ast.Call) and definition(case, called_name(assign.value))
-        if made and not returns_value(made):
-            return (
-                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
-                f"returns nothing to line {assign.lineno}. End it with a return of what it "
-                f"computes."
-            )
-        if made and case.held and _may_come_to_its_end(made.body):
-            return (
-                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
-                f"came to its end without a return when line {assign.lineno} called it, as where "
-                f"none of its conditions holds. Return a value, or raise an error, in each case."
-            )
-        if assign.lineno < line and assign.col_offset <= statement.col_offset:
-            read -= names  # in no branch of its own, so it ran since those before it
-    return ""
-
-
-def _may_come_to_its_end(body: Sequence[ast.stmt]) -> bool:
-    """Whether Python may leave these statements but by ``return`` or ``raise``."""
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return not last.orelse or any(map(_may_come_to_its_end, (last.body, last.orelse)))
-    if isinstance(last, ast.With):
-        return _may_come_to_its_end(last.body)
-    return isinstance(last, (ast.For, ast.Expr, ast.Assign, ast.AugAssign))
-
-
-def _held_as_none(case: Case, statement: ast.stmt) -> str:
-    """The only name on the line that meant None, where the text does not tell why it did."""
-    paths = [each for each in names_read(statement) if each in case.held]
-    found = [path for path in paths if case.held[path].type == "NoneType"]
-    if len(found) != 1:
-        return ""
-    owner = read_text(case.text).owner
-    for assign in case.nodes(ast.Assign):
-        if found[0] not in map(dotted, targets_of(assign)):
-            continue
-        if "." not in found[0] and owner(assign.lineno, found[0]) != owner(case.line, found[0]):
-            continue  # another variable of that name
-        around = [each for each in case.nodes(ast.FunctionDef) if assign.lineno in lines_of(each)]
-        name = dotted(assign.value)
-        if around and name in _none_by_default(around[-1]):
-            return (
-                f"Line {case.line} works with {found[0]}, which is None: line {assign.lineno} "
-                f"gives it the argument {name} of {around[-1].name} (line {around[-1].lineno}), "
-                f"whose default is None. Give that argument where it is called."
-            )
-    return (
-        f"Line {case.line} works with {found[0]}, which is None then. Look at what gives it its "
-        f"value: a function without a return gives None, and so do dict.get and os.environ.get "
-        f"where there is no such key."
-    )
-
-
-def _none_by_default(function: ast.FunctionDef) -> Sequence[str]:
-    """The parameters of a function whose default is None."""
-    given = function.args
-    plain = [*given.posonlyargs, *given.args]
-    defaults = [*zip(reversed(plain), reversed(given.defaults), strict=False)]
-    defaults += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
-    is_none = (each for each in defaults if isinstance(each[1], ast.Constant))
-    return [name.arg for name, default in is_none if getattr(default, "value", 0) is None]
 
 
 def returns_value(made: ast.FunctionDef) -> bool:

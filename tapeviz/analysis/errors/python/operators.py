@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from ..case import Case
-from .calls import none_given
+from .nones import none_given
 
 _SIGNS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add,

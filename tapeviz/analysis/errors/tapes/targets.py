@@ -9,7 +9,7 @@ from ....text.names import dotted
 from ....text.statements import read_text
 from ....trace.calls import Call
 from ..case import Case
-from ..python.calls import none_made
+from ..python.nones import none_made
 from .recording import method_called
 
 
