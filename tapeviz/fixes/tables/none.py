@@ -90,7 +90,7 @@ from ..tapes.near_misses import (
 from ..tapes.parts import ask_for_all_parts, ask_for_whole
 from ..tapes.pauses import forget_nothing, record_again
 from ..tapes.recomputing import compute_again_inside, compute_default_inside
-from ..tapes.returned import keep_what_left
+from ..tapes.returned import keep_beside_text, keep_what_left
 from ..tapes.sources import (
     ask_for_bound,
     ask_for_called,
@@ -198,6 +198,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         call_with_computed_weights,
         with_the_rest(blend_window),
         list_elements,
+        keep_beside_text,
         stay_in_tensorflow,
         interpolate_outcome,
         with_the_rest(fill_tensor),

@@ -10,12 +10,24 @@ from ...trace.ids import TensorId
 from ...trace.model import Leave, Trace
 from ...trace.stats import Array
 from ..model import Edit, FixCase
-from ..nodes import called_name, dotted, header_nodes
+from ..nodes import bare, called_name, dotted, header_nodes
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS, without_exit
 
 _MAKING = ("constant", "convert_to_tensor")
+_WRITING = ("str", "repr", "format", "json.dump", "json.dumps", "yaml.dump", "yaml.safe_dump")
+
+
+def keep_beside_text(case: FixCase) -> Iterator[Edit]:
+    """:func:`keep_what_left` where the numbers leave into a text, which then stays as it is."""
+    source = case.source
+    for line in case.lines():
+        statement = source.statement(line)
+        calls = header_nodes(statement, cst.Call) if statement is not None else ()
+        if any(dotted(call.func) in _WRITING for call in calls):
+            yield from keep_what_left(case)
+            return
 
 
 def keep_what_left(case: FixCase) -> Iterator[Edit]:
@@ -48,7 +60,7 @@ def _kept(source: ParsedSource, line: int, left: cst.Call, back: int) -> Iterato
     value = without_exit(left)
     plan = Plan(source)
     name = plan.fresh_name(f"{value.value}_kept" if isinstance(value, cst.Name) else "kept")
-    plan.before(first, f"{name} = {source.tf}.convert_to_tensor({source.code(value)})")
+    plan.before(first, f"{name} = {source.tf}.convert_to_tensor({source.code(bare(value))})")
     plan.replace(made[0], name)
     title = f"Keep the tensor as {name}, and use it where its numbers come back"
     yield Edit(title, plan.text())
