@@ -95,7 +95,8 @@ def turn_words(
         raise ValueError("the row of a step")
     rows = range(row.first, row.last + 1)
     parts_given = parts.of(rows) if parts is not None else []
-    shares = (f"{100 * part:.2g} % of ∂{source}" for source, part in parts_given[:MOST_PARTS])
+    percents = ((source, float(f"{100 * part:.2g}")) for source, part in parts_given[:MOST_PARTS])
+    shares = (f"{percent:g} % of ∂{source}" for source, percent in percents)
     given = ", ".join(shares)  # in a narrow cell the name is cut, not the number
     given += " …" if len(parts_given) > MOST_PARTS else ""
     line = str(row.turns.line) if row.turns.line else ""

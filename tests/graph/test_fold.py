@@ -517,6 +517,31 @@ def test_what_a_folded_layer_hands_to_the_next_turn_runs_back_to_it() -> None:
     assert [(titles[edge.source], titles[edge.target]) for edge in back] == [("cell", "cell")]
 
 
+def test_a_loop_in_a_loop_carries_its_values_by_one_line_for_all_turns_of_the_outer_one() -> None:
+    s = Script("for t in range(4):\n    for u in range(5):\n        h = f(h)\n    h = g(h)\n")
+    state = s.tensor((1,), name="h")
+    for _ in range(4):
+        s.bind("t", 0, 1)
+        for _ in range(5):
+            s.bind("u", 0, 2)
+            state = s.op("Tanh", [s.op("Mul", [state], (1,), line=3)], (1,), line=3)
+        state = s.op("Add", [state], (1,), line=4)
+    trace = s.trace()
+    graph = build(trace)
+    tree = grow(graph, trace)
+    opening = choose_open(graph, tree)
+    folded = fold(graph, tree, opening)
+    titles = {name: node.title for name, node in folded.nodes(data="node")}
+    edges = [edge for _, _, edge in folded.edges(data="edge")]
+    found = sorted((titles[edge.source], titles[edge.target], edge.is_carried) for edge in edges)
+    within = [("Mul", "Tanh", False), ("Tanh", "Add", False)]
+    assert found == sorted([*within, ("Add", "Mul", True), ("Tanh", "Mul", True)])
+    (inner,) = (path for path in opening.turns if path.startswith("for t in range(4)/turn 4/"))
+    closed = fold(graph, tree, replace(opening, closed=opening.closed | {inner}))
+    assert len(closed) == 2
+    assert not any(source == target for source, target in closed.edges())
+
+
 @pytest.mark.parametrize(("count", "is_open"), [(12, True), (13, False)])
 def test_small_layers_are_drawn_by_their_ops_all_or_none(count: int, is_open: bool) -> None:
     graph = wired(count, [(i, i + 1) for i in range(count - 1)])

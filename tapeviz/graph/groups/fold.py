@@ -240,7 +240,7 @@ class _Folding:
         sources = np.array(graph.edges.sources, np.int64)[rows]
         targets = np.array(graph.edges.targets, np.int64)[rows]
         starts, ends = drawn[sources], drawn[targets]
-        carried = self._are_carried(self._home[sources], self._home[targets])
+        carried = self._are_carried(self._home[sources], self._home[targets], starts == ends)
         native = (starts == sources) & (ends == targets) & (starts != ends)
         kept = (starts >= 0) & (ends >= 0) & ~native
         kept &= (starts != ends) | carried
@@ -288,16 +288,25 @@ class _Folding:
                     )
 
     def _are_carried(
-        self, homes: NDArray[np.int64], others: NDArray[np.int64]
+        self,
+        homes: NDArray[np.int64],
+        others: NDArray[np.int64],
+        are_one: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Whether edges lead from one turn of an open repeat into a later one; ``homes``,
-        ``others``: the groups of their ends."""
+        ``others``: the groups of their ends; ``are_one``: whether both ends are drawn as one node.
+
+        A repeat in a turn that is not shown has its counterpart in the one that is, which may be
+        closed: then all of it is one node, without an edge to itself.
+        """
         turns, closed = self._opening.turns, self._opening.closed
         kinds = [group.kind for group in self._tree.groups.values()]
         is_values = np.array([kind == "values" for kind in (*kinds, "")])
         while is_values[homes].any():  # groups of values hold groups of values
             homes = np.where(is_values[homes], self._parents[homes], homes)
         is_open = np.array([path in turns and path not in closed for path in (*self._paths, "")])
+        is_repeat = np.array([kind == "repeat" for kind in (*kinds, "")])
+        is_hidden = is_repeat & (self._turn_around >= 0)
         shared = self._parents[homes]
         apart = (homes >= 0) & (others >= 0) & (homes != others)
         # Of most edges both ends are in turns side by side.
@@ -308,7 +317,8 @@ class _Folding:
                 both = {self._paths[home], self._paths[other]}
                 known[home, other] = self._numbers[shared_path(both)]
             shared[at] = known[home, other]
-        found: NDArray[np.bool_] = apart & is_open[shared] & (homes != shared)
+        is_between = is_open[shared] | (is_hidden[shared] & ~are_one)
+        found: NDArray[np.bool_] = apart & is_between & (homes != shared)
         return found
 
 
