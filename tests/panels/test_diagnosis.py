@@ -293,6 +293,7 @@ def test_a_kernel_and_its_bias_share_a_card(qtbot: QtBot, panel: DiagnosisPanel)
     (card,) = panel.cards
     assert "The same holds for w1." in words(card)
     assert "w0" in labels(card)
+    assert "∂o / ∂w0 = [[1,2],[1,2]]" in labels(card)  # the result of a fix is of the first
 
 
 def test_rows_of_a_card_that_would_only_repeat_its_title_are_left_out(

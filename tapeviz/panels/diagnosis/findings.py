@@ -59,7 +59,7 @@ class FindingCard(Card):
         name = document.links.name_of(call.call.sources[result.place])
         if call.call.is_forward:
             name = finding.source
-        self.title = f"∂{finding.target} / ∂{name}"
+        first = self.title = f"∂{finding.target} / ∂{name}"
         named = (document.links.name_of(call.call.sources[n.place]) for n in alike[:MOST_ALIKE])
         names = [*named, *[""] * (len(alike) - MOST_ALIKE)]  # those are only counted
         self._results, self._names = alike or (result,), names or [name]
@@ -85,7 +85,7 @@ class FindingCard(Card):
             self.add_words(same_words(names))
         self._add_links(finding)
         number = series.telling if series is not None else 0
-        self.column.addWidget(FixList(self.title, asks, theme, number))
+        self.column.addWidget(FixList(first, asks, theme, number))  # whose result a fix has
         self._gradients = Gradients(document, theme, self.title)
         self.column.addWidget(self._gradients)
         self._shown: tuple[Finding, ...] = ()
