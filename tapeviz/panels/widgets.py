@@ -327,5 +327,6 @@ class IconButton(QPushButton):
         self.setIcon(make_icon(self._icon, theme.text, theme.op_stroke))
 
     def show_icon(self, icon: str) -> None:
-        self._icon = icon
-        self.set_theme(self._theme)
+        if icon != self._icon:
+            self._icon = icon
+            self.set_theme(self._theme)
