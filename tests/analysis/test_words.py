@@ -116,6 +116,12 @@ ZEROS = {
         "tape.gradient(r, w)\n",
         "tf.sqrt on line 5 works with a value that became infinite (from line 4, in float16)",
     ),
+    "a scaled loss that overflowed": (
+        "optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD())\n"
+        "w = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n"
+        "    loss = tf.cast(tf.cast(w, tf.float16), tf.float32) * 1e6\ntape.gradient(loss, w)\n",
+        "A LossScaleOptimizer leaves such a step out and halves its scale",
+    ),
 }
 
 

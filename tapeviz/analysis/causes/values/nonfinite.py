@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ....text.names import called_name, calls_in
 from ....trace.calls import Step
 from ....trace.ids import OpId, TensorId
 from ....trace.op_kinds import ops_with
@@ -38,6 +39,8 @@ from ..questions import MadeNonfinite
 
 _LARGEST = {"float16": "65504", "bfloat16": "3.4e38", "float32": "3.4e38", "float64": "1.8e308"}
 _NARROW = ("float16", "bfloat16")
+_SCALING = frozenset({"LossScaleOptimizer", "scale_loss", "get_scaled_loss"})
+"""Calls by which a snippet scales its loss (Keras 3, and Keras 2.15 for the last)."""
 # A slope that is infinite or undefined at a point, or a result that is; then what overflows.
 _SINGULAR = ops_with("singular")
 _GROWING = ops_with("grows")
@@ -63,7 +66,8 @@ class Nonfinite(Evidence):
       ``point``: the op has no slope at its input;
       ``masked``: so it is, and the gradient that arrived was 0;
       ``written``: its gradient function is the snippet's own and gave them;
-      ``overflow``: its gradient is too large for its ``dtype``.
+      ``overflow``: its gradient is too large for its ``dtype``; ``is_scaled``: an optimizer of
+        the snippet scales the loss, and leaves such a step out.
     ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
     a compiled function it was, from 1; 0 if there is one only.
     """
@@ -78,6 +82,7 @@ class Nonfinite(Evidence):
     is_from_variable: bool = False
     brought_in_by: str = ""
     dtype: str = ""
+    is_scaled: bool = False
     number: int = 0
     calls: int = 0
 
@@ -113,6 +118,12 @@ class Nonfinite(Evidence):
             )
         if self.how == "overflow":
             remedy = "Scale the loss down, or compute this part in float32."
+            if self.is_scaled:
+                remedy = (
+                    "A LossScaleOptimizer leaves such a step out and halves its scale, so a few "
+                    "such rounds are as they should be; if they go on, compute this part in "
+                    "float32."
+                )
             if self.dtype not in _NARROW:
                 remedy = "Keep the numbers that it multiplies small, or scale the loss down."
             if self.dtype not in _NARROW and cause.op in _DIVISIONS:
@@ -282,7 +293,7 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
         origin, made = origin_of(facts, factor)
         return Nonfinite("input", origin=origin, made=made)
     if op.type in _STEADY and dtype in _LARGEST:
-        return Nonfinite("overflow", dtype=dtype)
+        return Nonfinite("overflow", dtype=dtype, is_scaled=_is_scaled(facts, dtype))
     element = _where(facts, step)
     value = value_at(op.inputs, element, facts.trace.value)
     is_masked = _is_masked(facts, step, element)
@@ -292,8 +303,15 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
         return Nonfinite("output", value)
     is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
     if dtype in _LARGEST and value != ZERO and (dtype in _NARROW or is_division):
-        return Nonfinite("overflow", dtype=dtype)
+        return Nonfinite("overflow", dtype=dtype, is_scaled=_is_scaled(facts, dtype))
     return Nonfinite("masked" if is_masked else "point", value)
+
+
+def _is_scaled(facts: CallFacts, dtype: str) -> bool:
+    """Whether the snippet scales its loss for the sake of ``dtype`` (``LossScaleOptimizer``)."""
+    if dtype not in _NARROW or not any(name in facts.trace.source for name in _SCALING):
+        return False
+    return any(called_name(call) in _SCALING for call in calls_in(facts.text.tree))
 
 
 def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
