@@ -182,12 +182,12 @@ class ParsedSource:
                 for target in assign.targets
             }
             objects = {each for each, kind in made.items() if each and kind == owner.name.value}
-            called = map(dotted, (call.func for call in all_of(self.module, cst.Call)))
+            called = (dotted(call.func) for call in self._calls)
             receivers = {each.removesuffix(f".{name}") for each in called} - made.keys()
             unknown = {each for each in receivers if "." not in each} - {self.tf, self.np}
             spelled = {f"{each}.{name}" for each in ("self", *objects, *unknown)}
             spelled |= objects if name in ("call", "__call__") else set()
-        return [call for call in all_of(self.module, cst.Call) if dotted(call.func) in spelled]
+        return [call for call in self._calls if dotted(call.func) in spelled]
 
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
@@ -269,6 +269,10 @@ class ParsedSource:
     @cached_property
     def _assigns(self) -> list[cst.Assign]:
         return all_of(self.module, cst.Assign)
+
+    @cached_property
+    def _calls(self) -> list[cst.Call]:
+        return all_of(self.module, cst.Call)
 
     # Names
 

@@ -134,6 +134,12 @@ class CallSite:
         return tuple(series for series in self.sources if series.rank > 1)
 
     @cached_property
+    def layer_norms(self) -> Numbers:
+        """The norms of :attr:`layers`, of shape [layers, rounds]."""
+        rows = [series.norms for series in self.layers]
+        return np.array(rows, np.float64).reshape(len(rows), len(self))
+
+    @cached_property
     def odd_shapes(self) -> tuple[int, ...]:
         """Rounds of another shape than most; none where no shape is that of half the rounds."""
         usual, count = Counter(self.shapes).most_common(1)[0]

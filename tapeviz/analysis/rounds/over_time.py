@@ -116,7 +116,7 @@ def trend_sentences(
     ends = (number,) if number else dict.fromkeys((len(site), 1))
     rounds = [each - 1 for each in ends]
     chain: Sequence[SourceSeries] = ()
-    norms = np.array([series.norms[rounds] for series in site.layers])
+    norms = site.layer_norms[:, rounds]
     is_long = len(norms) >= _LEAST_LAYERS
     if is_long and (np.fmax.reduce(norms) >= _STEEP * np.fmin.reduce(norms)).any():
         chain = _in_a_row(trace, diagnosis.round(site, len(site)).call, site.layers)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from ....text.names import called_name, calls_in
+from ....text.source import SourceText
 from ....trace.calls import Step
 from ....trace.ids import OpId, TensorId
 from ....trace.op_kinds import ops_with
@@ -293,7 +295,7 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
         origin, made = origin_of(facts, factor)
         return Nonfinite("input", origin=origin, made=made)
     if op.type in _STEADY and dtype in _LARGEST:
-        return Nonfinite("overflow", dtype=dtype, is_scaled=_is_scaled(facts, dtype))
+        return _overflow(facts, dtype)
     element = _where(facts, step)
     value = value_at(op.inputs, element, facts.trace.value)
     is_masked = _is_masked(facts, step, element)
@@ -303,15 +305,19 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
         return Nonfinite("output", value)
     is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
     if dtype in _LARGEST and value != ZERO and (dtype in _NARROW or is_division):
-        return Nonfinite("overflow", dtype=dtype, is_scaled=_is_scaled(facts, dtype))
+        return _overflow(facts, dtype)
     return Nonfinite("masked" if is_masked else "point", value)
 
 
-def _is_scaled(facts: CallFacts, dtype: str) -> bool:
-    """Whether the snippet scales its loss for the sake of ``dtype`` (``LossScaleOptimizer``)."""
-    if dtype not in _NARROW or not any(name in facts.trace.source for name in _SCALING):
-        return False
-    return any(called_name(call) in _SCALING for call in calls_in(facts.text.tree))
+def _overflow(facts: CallFacts, dtype: str) -> Nonfinite:
+    is_scaled = dtype in _NARROW and _scales_loss(facts.text)
+    return Nonfinite("overflow", dtype=dtype, is_scaled=is_scaled)
+
+
+@lru_cache(maxsize=1)
+def _scales_loss(text: SourceText) -> bool:
+    """Whether a snippet scales its loss; asked for each round in which the gradient overflows."""
+    return any(called_name(call) in _SCALING for call in calls_in(text.tree))
 
 
 def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
