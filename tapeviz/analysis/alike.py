@@ -132,7 +132,7 @@ def _error_story(error: ExplainedError) -> object:
 
 def same_error_words(errors: Sequence[ExplainedError]) -> str:
     """``The same happens on lines 242 and 314.``; empty for one error."""
-    lines = [f"{error.line:,}" for error in errors[1:] if error.line]
+    lines = [str(error.line) for error in errors[1:] if error.line]
     noun = "line" if len(lines) == 1 else "lines"
     return f"The same happens on {noun} {listed(lines)}." if lines else ""
 

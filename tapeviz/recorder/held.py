@@ -55,12 +55,11 @@ def held_by_names(error: BaseException, filename: str) -> list[dict[str, Any]]:
 
 
 def _values_of(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    known, names = frame.f_locals, frame.f_code.co_names
-    for name in known if known is not frame.f_globals else names:
-        if name in known:
-            yield name, known[name]
-    for name in names if known is not frame.f_globals else ():
-        if name in frame.f_globals and name not in known:
+    known = frame.f_locals
+    own: Mapping[str, Any] = {} if known is frame.f_globals else known  # of a function or a class
+    yield from own.items()
+    for name in frame.f_code.co_names:
+        if name in frame.f_globals and name not in own:
             yield name, frame.f_globals[name]
 
 

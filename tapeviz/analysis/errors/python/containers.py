@@ -14,6 +14,7 @@ from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
 from ..case import Case
+from ..tensors.operands import KEYS_SHOWN
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
 
@@ -81,7 +82,7 @@ def _key_of_dict(case: Case) -> str:
     near = near_key(key, held)
     has = f"whose keys are {', '.join(held.keys)}"
     if held.size > len(held.keys):
-        has = f"which has {held.size} keys, among them {', '.join(held.keys[:_KEYS_SHOWN])}"
+        has = f"which has {held.size} keys, among them {', '.join(held.keys[:KEYS_SHOWN])}"
     remedy = f"Write {near} in place of {key}" if near else "Look what gives it its keys"
     return (
         f"Line {case.line} takes the element {key} of {held.name}, a dict {has}. {remedy}, or "
@@ -174,9 +175,6 @@ def _loop_over_range(case: Case, index: ast.expr) -> ast.For | None:
         if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "range"
     ]
     return loops[-1] if loops else None
-
-
-_KEYS_SHOWN = 8
 
 
 def no_place(case: Case) -> str:

@@ -19,7 +19,8 @@ OperandShape = Sequence[int | None]
 MOST_SHOWN = 4
 """Elements of a value, and names, that stand in a sentence."""
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
-_KEYS_SHOWN = 8
+KEYS_SHOWN = 8
+"""Keys of a dict that stand in a sentence."""
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
 
@@ -160,8 +161,8 @@ def _words_of_held(case: Case, held: HeldValue) -> str:
         shape = "unknown shape" if held.shape is None else f"shape {tuple(held.shape)}"
         return f"{held.name} has {shape} and dtype {held.dtype}"
     if held.keys:
-        shown = ", ".join(held.keys[:_KEYS_SHOWN])
-        more = f" and {held.size - _KEYS_SHOWN} more" if held.size > _KEYS_SHOWN else ""
+        shown = ", ".join(held.keys[:KEYS_SHOWN])
+        more = f" and {held.size - KEYS_SHOWN} more" if held.size > KEYS_SHOWN else ""
         return f"{held.name} has the keys {shown}{more}"
     elements = "1 element" if held.size == 1 else f"{held.size} elements"
     return f"{held.name} is a {held.type} of {elements}"
