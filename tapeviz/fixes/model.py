@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 import libcst as cst
 
@@ -27,6 +28,7 @@ class Edit:
     ``has_other_…`` excuses the edit from a part of this:
 
     ``is_estimate``: the target or the gradient differs from what was written; the user is told.
+    A title that begins with :data:`ESTIMATE` sets it.
     ``has_other_shape``: the gradient is asked for by another tensor, of another shape.
     ``has_other_value``: the target changes on purpose: the one that was written was a mistake.
     ``has_other_slope``: the gradient differs on purpose from the one across the cut.
@@ -51,6 +53,10 @@ class Edit:
     is_corrected: bool = False
     is_last: bool = False
 
+    def __post_init__(self) -> None:
+        if self.title.startswith(ESTIMATE):
+            object.__setattr__(self, "is_estimate", True)
+
     def followed_by(self, second: Edit, new_text: str) -> Edit:
         """This edit and a second one, which mends another cut; ``new_text``: with both."""
         title, also = self.title, second.title
@@ -61,6 +67,20 @@ class Edit:
         estimate = self.is_estimate or second.is_estimate
         parts, is_corrected = self.parts or second.parts, self.is_corrected
         return Edit(title, new_text, estimate, parts, is_corrected=is_corrected)
+
+
+class EditFlags(TypedDict, total=False):
+    """The fields of an :class:`Edit` behind its text, as keywords."""
+
+    is_estimate: bool
+    parts: tuple[str, ...]
+    has_other_shape: bool
+    has_other_value: bool
+    has_other_slope: bool
+    gives_zeros: bool
+    asks_once: bool
+    asks_fewer: bool
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import libcst as cst
 
+from .model import Edit, EditFlags
 from .nodes import bare, dotted, enclosed, name_reads, nodes_in, sole
 from .source import CstStatement, ParsedSource
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 NodeChange: TypeAlias = "Callable[[Any], cst.CSTNode]"
 
@@ -19,9 +23,16 @@ _NOT_ALWAYS = (cst.Lambda, cst.BaseComp, cst.BooleanOperation, cst.IfExp)
 
 
 class Plan:
-    """Collects changes by nodes of a :class:`ParsedSource` and applies them all at once."""
+    """Collects changes by nodes of a :class:`ParsedSource` and applies them all at once.
 
-    def __init__(self, source: ParsedSource) -> None:
+    ``replaced``: the first of them, as :meth:`replace` takes them.
+    """
+
+    def __init__(
+        self,
+        source: ParsedSource,
+        replaced: Mapping[cst.CSTNode, cst.CSTNode | str | NodeChange] | None = None,
+    ) -> None:
         self.source = source
         self.changes: dict[cst.CSTNode, NodeChange] = {}
         self.removed: set[cst.CSTNode] = set()
@@ -31,6 +42,8 @@ class Plan:
         self.put_last: dict[cst.CSTNode, list[CstStatement]] = {}
         self.unwrapped: set[cst.CSTNode] = set()
         self.names_made: set[str] = set()
+        for node, new in (replaced or {}).items():
+            self.replace(node, new)
 
     def replace(self, node: cst.CSTNode, new: cst.CSTNode | str | NodeChange) -> None:
         """Replace a node by an expression, or by a function of the node as changed inside.
@@ -136,6 +149,12 @@ class Plan:
         new = node.visit(_EditTransformer(self))
         assert isinstance(new, cst.BaseExpression)
         return new
+
+    def edits(self, title: str, **flags: Unpack[EditFlags]) -> Iterator[Edit]:
+        """The edit that makes all changes; nothing if there are none."""
+        changed = (self.changes, self.removed, self.unwrapped, self.put_before, self.put_after)
+        if any((*changed, self.put_first, self.put_last)):
+            yield Edit(title, self.text(), **flags)
 
     def text(self) -> str:
         """The text with all changes made."""

@@ -53,7 +53,7 @@ class CallRewrite:
             if calls:
                 names = dict.fromkeys(map(called_name, calls))
                 title = self.title.format(name=" and ".join(names))
-                yield Edit(title, plan.text(), self.is_estimate)
+                yield from plan.edits(title, is_estimate=self.is_estimate)
 
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:
         """The calls in whose arguments a name stands that was bound on a line of the cause."""

@@ -46,7 +46,7 @@ def pass_on_to_compared(case: FixCase) -> Iterator[Edit]:
                 plan = Plan(source)
                 plan.after(statement, f"{q} = {q} + ({z} - {source.tf}.stop_gradient({z}))")
                 title = f"Estimate: pass the gradient of {q} on to {z}, as if they were equal"
-                yield Edit(title, plan.text(), is_estimate=True)
+                yield from plan.edits(title)
                 return
 
 
@@ -127,7 +127,7 @@ def codebook_loss(case: FixCase) -> Iterator[Edit]:
             else:
                 continue
             title = f"Let it learn from a loss of its own: how far {q} is from {z}"
-            yield Edit(title, plan.text(), has_other_value=True)
+            yield from plan.edits(title, has_other_value=True)
 
 
 def _pair(source: ParsedSource, stopped: cst.Call) -> tuple[str, str] | None:

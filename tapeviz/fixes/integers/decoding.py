@@ -27,9 +27,8 @@ def ctc_loss(case: FixCase) -> Iterator[Edit]:
             if names & _names_of(source, decoder):
                 sequences = source.code(truth.value)
                 plan.replace(distance, loss_of_sequences(source, decoder, sequences))
-    if plan.changes:
-        title = "Estimate: the CTC loss of the true sequence, in place of a distance to the decoded"
-        yield Edit(title, plan.text(), is_estimate=True, has_other_value=True)
+    title = "Estimate: the CTC loss of the true sequence, in place of a distance to the decoded"
+    yield from plan.edits(title, has_other_value=True)
 
 
 def _names_of(source: ParsedSource, decoder: cst.Call) -> set[str]:

@@ -79,7 +79,7 @@ def _weighed(
             f"{score} = {tf}.cast({tf}.add_n({kept}), {dtype})",
             f"{loss} = {loss} + {weighed}",
         )
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title, is_estimate=True)
 
 
 def _dtype(case: FixCase) -> str:

@@ -59,7 +59,7 @@ def write_floats(case: FixCase) -> Iterator[Edit]:
         title = "Write the numbers as floats"
         if cast:
             title = "Estimate: write the numbers as floats, with the fraction that a cast cuts off"
-        yield Edit(title, plan.text(), is_estimate=cast)
+        yield from plan.edits(title, is_estimate=cast)
 
 
 def make_float(case: FixCase) -> Iterator[Edit]:
@@ -73,14 +73,14 @@ def make_float(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             code = source.code(call)
             plan.replace(call, f"{code[:-1].rstrip().rstrip(',')}, dtype={source.tf}.float32)")
-            yield Edit("Make it a float32", plan.text())
+            yield from plan.edits("Make it a float32")
             break
     for assign in all_of(statement, cst.Assign):
         plan = Plan(source)
         plan.replace(
             assign.value, f"{source.tf}.cast({source.code(assign.value)}, {source.tf}.float32)"
         )
-        yield Edit("Cast it to float32 where it is made", plan.text())
+        yield from plan.edits("Cast it to float32 where it is made")
 
 
 _WRITING = ("as_string", "serialize_tensor")
@@ -104,10 +104,9 @@ def take_text_away(case: FixCase) -> Iterator[Edit]:
             continue
         done.add(name)
     if done == {"serialize_tensor", "parse_tensor"}:
-        yield Edit("Keep the tensor, in place of the text that it is read from", plan.text())
+        yield from plan.edits("Keep the tensor, in place of the text that it is read from")
     elif done.intersection(_READING) and done.difference(_READING):
-        title = "Estimate: keep the number, with the digits that text cuts off"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits("Estimate: keep the number, with the digits that text cuts off")
 
 
 def _first_given(call: cst.Call) -> cst.BaseExpression:
@@ -152,7 +151,7 @@ def soft_logic(case: FixCase) -> Iterator[Edit]:
         plan.replace(call, text)
     if masks and count:
         title = "Estimate: masks of numbers from 0 to 1, a product in place of logical_and"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title)
 
 
 def pass_through_cast(case: FixCase) -> Iterator[Edit]:
@@ -179,9 +178,7 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
             continue
         passed = cst.parse_expression(plan.named(number.value, is_read_later=True))
         plan.replace(back, straight_through(source, plan.changed(back), passed))
-    if plan.changes:
-        title = "Estimate: let the gradient pass the cast as if it were not there"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: let the gradient pass the cast as if it were not there")
 
 
 def _is_rebound(source: ParsedSource, value: cst.Call, number: cst.Arg) -> bool:
@@ -208,8 +205,7 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
         for most in all_of(source.module, cst.Arg) if _SCALING in names else ():
             if most.keyword is not None and most.keyword.value == "max_val":
                 plan.replace(most.value, "1.0")  # the images are not scaled any more
-        if plan.changes:
-            yield Edit("Stay with floats: remove the cast", plan.text(), is_estimate=True)
+        yield from plan.edits("Stay with floats: remove the cast", is_estimate=True)
 
 
 def _statement(case: FixCase) -> CstStatement | None:

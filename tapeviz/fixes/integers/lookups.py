@@ -50,7 +50,7 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
         for useless in _watches(source, block, ids):
             plan.remove(useless)
         title = f"Ask for the gradient of {name}: the rows that {ids} picks"
-        yield Edit(title, plan.text(), has_other_shape=True)
+        yield from plan.edits(title, has_other_shape=True)
 
 
 def _pick(case: FixCase, ids: str) -> cst.Call | None:

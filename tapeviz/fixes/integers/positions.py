@@ -62,10 +62,8 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
         is_falling = direction is not None and "DESC" in source.code(direction.value)
         mine, others = f"{x}[..., {tf}.newaxis]", f"{x}[..., {tf}.newaxis, :]"
         difference = f"{others} - {mine}" if is_falling else f"{mine} - {others}"
-        plan = Plan(source)
-        plan.replace(ranks, f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5")
-        title = "Estimate: soft ranks, counted by a sigmoid of each difference"
-        yield Edit(title, plan.text(), is_estimate=True)
+        plan = Plan(source, {ranks: f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5"})
+        yield from plan.edits("Estimate: soft ranks, counted by a sigmoid of each difference")
 
 
 def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
@@ -130,9 +128,8 @@ def _of_where(source: ParsedSource, line: int) -> Iterator[Edit]:
         condition = call.args[0].value
         compared = [found for found in header_nodes(call, cst.Comparison) if found is condition]
         if compared:
-            plan = Plan(source)
             x, mask = source.code(compared[0].left), source.code(condition)
-            plan.replace(call, f"{source.tf}.boolean_mask({x}, {mask})")
+            plan = Plan(source, {call: f"{source.tf}.boolean_mask({x}, {mask})"})
             yield _edit(plan, "where")
 
 
@@ -158,8 +155,7 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         if called_name(around) == "count_nonzero":
             near = f"{tf}.reduce_sum({near}{further_args(source, around)})"
         plan.replace(around, near)
-        title = "Estimate: count how near it is in place of whether it is equal"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits("Estimate: count how near it is in place of whether it is equal")
 
 
 def _probability(case: FixCase, call: cst.Call) -> str:

@@ -45,8 +45,7 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
             plan.replace(pick, ordered if is_same else average)
         kept = [arg for arg in order.args if arg.keyword is None or arg.keyword.value != "stable"]
         args = [arg.with_changes(value=scores) if arg is given else arg for arg in kept]
-        sort = Plan(source)
-        sort.replace(order, cst.Call(cst.parse_expression(f"{tf}.sort"), separated(args)))
+        sort = Plan(source, {order: cst.Call(cst.parse_expression(f"{tf}.sort"), separated(args))})
         others = source.operand(scores)
         far = f"{tf}.abs({ordered}[:, {tf}.newaxis] - {others})"
         if len(input_shape(case)) != 1:
@@ -61,7 +60,7 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
         if len(reads) == len(picks):
             plan.remove(statement)
         title = "Estimate: sort softly, an average for each place by how near the scores are to it"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title)
 
 
 def _is_order(value: cst.BaseExpression, order: cst.Call) -> bool:

@@ -61,8 +61,7 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         alone = f"(lambda {name}: {text})({probabilities})"
         plan.replace(call, text if begun is not None else alone)
         if count:
-            title = "Estimate: pass one-hot vectors on with the slope of the softmax"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from plan.edits("Estimate: pass one-hot vectors on with the slope of the softmax")
 
 
 def _bound_by_ops(case: FixCase) -> tuple[set[str], set[int]]:

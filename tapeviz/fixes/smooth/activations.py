@@ -84,12 +84,7 @@ def _near(
 
 
 SMOOTH_MAXIMUM = tuple(
-    CallRewrite(
-        (old,),
-        template(f"{{tf}}.{new}({{args}})"),
-        f"Estimate: {new} in place of {old}",
-        is_estimate=True,
-    )
+    CallRewrite((old,), template(f"{{tf}}.{new}({{args}})"), f"Estimate: {new} in place of {old}")
     for old, new in (
         ("reduce_max", "reduce_logsumexp"),
         ("sign", "tanh"),
@@ -104,7 +99,6 @@ SMOOTH_STEP = CallRewrite(
     ("heaviside",),
     template("{tf}.sigmoid({arg})"),
     "Estimate: a sigmoid in place of {name}",
-    is_estimate=True,
 )
 
 
@@ -127,5 +121,4 @@ SMOOTH_ABSOLUTE = CallRewrite(
     ("abs", "norm"),
     _smooth_absolute,
     "Estimate: a smooth absolute value, whose second derivative is not 0",
-    is_estimate=True,
 )

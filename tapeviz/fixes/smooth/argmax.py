@@ -23,8 +23,7 @@ def soften_argmax(case: FixCase) -> Iterator[Edit]:
         if _soften_argmax(case, plan, call):
             name = called_name(call)
             what = "the draw" if name == "categorical" else f"the {name}"
-            title = f"Estimate: a softmax average in place of {what}"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from plan.edits(f"Estimate: a softmax average in place of {what}")
             return
 
 

@@ -34,8 +34,7 @@ def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
         plan.before(statement, f"{hull} = {source.code(_visited(inter, _Exchanged()))}")
         union = source.operand(of)
         plan.replace(divided, f"({source.code(divided)} - ({hull} - {union}) / {hull})")
-        title = "Estimate: let the box around both count, as GIoU does"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits("Estimate: let the box around both count, as GIoU does")
 
 
 def _quotients(

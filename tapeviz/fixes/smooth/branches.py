@@ -51,7 +51,7 @@ def weigh_both(case: FixCase) -> Iterator[Edit]:
     else:
         plan.before(statement, *_bound_at_once(outcomes))
     plan.remove(statement)
-    yield Edit(_TITLE, plan.text(), is_estimate=True)
+    yield from plan.edits(_TITLE, is_estimate=True)
 
 
 def _is_search(source: ParsedSource, statement: cst.If) -> bool:
@@ -95,9 +95,8 @@ def weigh_all(case: FixCase) -> Iterator[Edit]:
         weights = f"{tf}.unstack({tf}.nn.softmax(-{distance}))"
         pairs = f"zip({weights}, [{', '.join(results)}])"
         plan.replace(call, f"{tf}.add_n([share * branch() for share, branch in {pairs}])")
-    if plan.changes:
-        title = "Estimate: weigh the results of all branches by how near the index is to each"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: weigh the results of all branches by how near the index is to each"
+    yield from plan.edits(title)
 
 
 def _branches(source: ParsedSource, given: cst.BaseExpression) -> list[str]:
@@ -236,5 +235,4 @@ def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
         if called_name(call) == "cond" and weight and len(results) == 2:
             values = (source.operand(result) for result in results)
             plan.replace(call, f"({_weighed(weight, *values)})")
-    if plan.changes:
-        yield Edit(_TITLE, plan.text(), is_estimate=True)
+    yield from plan.edits(_TITLE, is_estimate=True)

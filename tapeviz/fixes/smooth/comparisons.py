@@ -124,10 +124,8 @@ def blend(case: FixCase) -> Iterator[Edit]:
         text = f"{weight} * {p}"
         if is_where:
             text += f" + (1.0 - {weight}) * {source.operand(given[1])}"
-        plan = Plan(source)
-        plan.replace(call, text)
-        title = f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}"
-        yield Edit(title, plan.text(), is_estimate=True)
+        plan = Plan(source, {call: text})
+        yield from plan.edits(f"Estimate: weigh by a sigmoid in place of tf.{called_name(call)}")
 
 
 def soften_comparison(case: FixCase) -> Iterator[Edit]:
@@ -142,9 +140,7 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
         if (code := soft_truth(source, node))
     }
     _soften_outermost(plan, soft)
-    if plan.changes:
-        title = "Estimate: a sigmoid in place of the comparison"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: a sigmoid in place of the comparison")
 
 
 def take_probability(case: FixCase) -> Iterator[Edit]:
@@ -169,9 +165,7 @@ def take_probability(case: FixCase) -> Iterator[Edit]:
             whole = around if is_cast and around and around.args[0].value is node else node
             soft[whole] = p if place == 0 else f"(1.0 - {p})"
     _soften_outermost(plan, soft)
-    if plan.changes:
-        title = "Estimate: compute with the probability itself"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: compute with the probability itself")
 
 
 def _place_of_probability(case: FixCase, node: cst.CSTNode, is_rounded: bool) -> int | None:
@@ -216,9 +210,7 @@ def soften_bounds(case: FixCase) -> Iterator[Edit]:
             if code and found:
                 soft[node] = code
     _soften_outermost(plan, soft)
-    if plan.changes:
-        title = "Estimate: a sigmoid in place of the comparison with a whole number"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: a sigmoid in place of the comparison with a whole number")
 
 
 def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:

@@ -159,7 +159,7 @@ def _absolute(case: FixCase, call: cst.Call) -> str:
 
 
 def _row(what: str, code: Code, *names: str) -> CallRewrite:
-    return CallRewrite(names, code, f"Estimate: {what}", is_estimate=True)
+    return CallRewrite(names, code, f"Estimate: {what}")
 
 
 SOFT_COUNTS = (
@@ -216,7 +216,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
         counted = f"{tf}.reduce_sum({triangle(source, far)}, axis=0)"
         plan.after(statement, f"{source.code(count)} = {counted}")
         title = "Estimate: a count to which elements add by how near they are to its value"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title)
 
 
 def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
@@ -303,8 +303,7 @@ def soft_bins(case: FixCase) -> Iterator[Edit]:
         boundaries = _boundaries(source, call)
         if boundaries is not None and call.args:
             plan.replace(call, _passed(source, call.args[0], boundaries))
-    if plan.changes:
-        yield Edit("Estimate: count each boundary by a sigmoid", plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: count each boundary by a sigmoid")
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:

@@ -30,7 +30,6 @@ JITTER = CallRewrite(
     ("logdet", "slogdet", "det", "cholesky", "inv", "sqrtm", "svd", "eigh"),
     _with_jitter,
     "Estimate: add 0.0001 along the diagonal, so that the matrix is not singular",
-    is_estimate=True,
 )
 
 
@@ -43,5 +42,4 @@ DISTINCT = CallRewrite(
     ("svd", "eigh"),
     _with_steps,
     "Estimate: add 0, 0.001, 0.002, … along the diagonal, so that no two values are equal",
-    is_estimate=True,
 )

@@ -65,7 +65,6 @@ _SOFT_PARTS = CallRewrite(
     ("dynamic_partition",),
     _parts,
     "Estimate: each part has all rows, weighed by how near their numbers are to it",
-    is_estimate=True,
 )
 
 
@@ -82,6 +81,5 @@ _SOFT_SEGMENTS = CallRewrite(
     ("unsorted_segment_sum", "unsorted_segment_mean"),
     _segments,
     "Estimate: rows that count for the segments near them",
-    is_estimate=True,
 )
 SOFT_GROUPS = (_SOFT_SEGMENTS, _SOFT_PARTS, count_unique)

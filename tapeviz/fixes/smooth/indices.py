@@ -74,8 +74,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
                 continue
             following = f"{p}[min({i} + 1, len({p}) - 1)]"
             plan.replace(node, f"{p}[{i}] + ({x} - {i}) * ({following} - {p}[{i}])")
-    if plan.changes:
-        yield Edit(_TITLE, plan.text(), is_estimate=True)
+    yield from plan.edits(_TITLE, is_estimate=True)
 
 
 def _between_elements(source: ParsedSource, read: cst.Call, x: str) -> str:
@@ -145,7 +144,7 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
                 f"{part} = {tf}.clip_by_value({way}, 0.0, 1.0)",
             )
             title = "Estimate: interpolate between the values of the two edges around it"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from plan.edits(title)
 
 
 _PICKING = {"top_k": (0, "input"), "argsort": (0, "values"), "non_max_suppression": (1, "scores")}
@@ -183,9 +182,7 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
                 weight += f"[..., {', '.join([f'{tf}.newaxis'] * (picked - given))}]"
             taken = code(call) if is_float else f"{tf}.cast({code(call)}, {tf}.float32)"
             plan.replace(call, f"{taken} * {weight}")
-        if plan.changes:
-            title = "Estimate: weigh what is picked by a sigmoid of its score"
-            yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits("Estimate: weigh what is picked by a sigmoid of its score")
 
 
 def _picks_smallest(source: ParsedSource, chosen: cst.Call) -> bool:

@@ -47,7 +47,7 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
         else:
             plan.replace(maker, _with_flag(source, maker))
         title = "Give the loss the logits: from_logits=True does not saturate"
-        yield Edit(title, plan.text(), has_other_value=True)
+        yield from plan.edits(title, has_other_value=True)
 
 
 def _with_flag(source: ParsedSource, call: cst.Call) -> str:

@@ -49,7 +49,7 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
         if read:
             plan.after(statement, f"{name} = {mean}({tf}.range({tf}.size({x}[0])))")
         title = "Estimate: a softmax average in each window, in place of its largest's position"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title)
 
 
 def _name_of_positions(source: ParsedSource, call: cst.Call) -> str:

@@ -33,10 +33,9 @@ def count_up(case: FixCase) -> Iterator[Edit]:
         _put(stretched, call, f"{first}{scaled} * ({length} / {tf}.stop_gradient({length}))")
         has_slope |= start is not None or step is not None
     if has_slope:
-        yield Edit("Compute the elements from the first one and the step", exact.text())
-    if stretched.changes:
-        title = "Estimate: let the elements move with the end of the range, their number stays"
-        yield Edit(title, stretched.text(), is_estimate=True)
+        yield from exact.edits("Compute the elements from the first one and the step")
+    title = "Estimate: let the elements move with the end of the range, their number stays"
+    yield from stretched.edits(title)
 
 
 def _put(plan: Plan, call: cst.Call, text: str) -> None:

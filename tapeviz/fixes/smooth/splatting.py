@@ -44,9 +44,8 @@ def splat(case: FixCase) -> Iterator[Edit]:
             text = f"{source.operand(whole.value)} + {text}"
         if name != "SparseTensor" or call is not written:
             plan.replace(written, text)
-    if plan.changes:
-        title = "Estimate: share each value among the cells around it (bilinear splatting)"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: share each value among the cells around it (bilinear splatting)"
+    yield from plan.edits(title)
 
 
 def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:

@@ -49,8 +49,7 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
                 given = f"{tf}.squeeze({given}, -1)"
             rest = f"labels={given}, logits={tf}.squeeze({source.code(logits.value)}, -1)"
             plan.replace(call, f"{tf}.nn.sigmoid_cross_entropy_with_logits({rest})")
-    if plan.changes:
-        yield Edit("Use a sigmoid: a softmax of one unit is always 1", plan.text(), True)
+    yield from plan.edits("Use a sigmoid: a softmax of one unit is always 1", is_estimate=True)
 
 
 _LOSSES_OF_LOGITS = (
@@ -77,9 +76,8 @@ def normalise_by_kept(case: FixCase) -> Iterator[Edit]:
             for arg in call.args:
                 if arg.keyword is not None and arg.keyword.value == "training":
                     plan.replace(arg.value, "False")
-    if plan.changes:
-        title = "Estimate: normalise by the statistics that the layer keeps, not by those of one"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: normalise by the statistics that the layer keeps, not by those of one"
+    yield from plan.edits(title)
 
 
 def sum_of_squares(case: FixCase) -> Iterator[Edit]:
@@ -115,9 +113,8 @@ def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:
             if given is None:
                 continue
             x, operand = source.code(given.value), source.operand(given.value)
-            plan = Plan(source)
-            plan.replace(given.value, form.format(tf=source.tf, x=x, operand=operand))
-            yield Edit(f"Estimate: {what}", plan.text(), is_estimate=True)
+            plan = Plan(source, {given.value: form.format(tf=source.tf, x=x, operand=operand)})
+            yield from plan.edits(f"Estimate: {what}")
             return
 
 
@@ -136,9 +133,8 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
                 plan.replace(difference, stopped)
             if (forgotten := _forgotten(source, node)) is not None:
                 plan.replace(node, forgotten)
-    if plan.changes:
-        title = "Straight-through: keep the gradient out of the difference"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Straight-through: keep the gradient out of the difference"
+    yield from plan.edits(title, is_estimate=True)
 
 
 def _forgotten(source: ParsedSource, node: cst.BinaryOperation) -> str | None:
@@ -167,11 +163,10 @@ def stop_second(case: FixCase) -> Iterator[Edit]:
         if len(made) != 2 or made[0] is None or made[1] is None or made[0] is made[1]:
             continue
         if isinstance(made[1], cst.Call) and made[0].deep_equals(made[1]):
-            plan = Plan(source)
-            plan.replace(made[1], f"{source.tf}.stop_gradient({source.code(made[1])})")
+            plan = Plan(source, {made[1]: f"{source.tf}.stop_gradient({source.code(made[1])})"})
             name = source.code(node.right)
             title = f"Keep the gradient out of {name}, which is there to compare with"
-            yield Edit(title, plan.text(), has_other_slope=True)
+            yield from plan.edits(title, has_other_slope=True)
 
 
 def differences(
@@ -214,10 +209,9 @@ def ask_for_element(case: FixCase) -> Iterator[Edit]:
         return
     given = "".join(f"{source.code(arg).rstrip(', ')}, " for arg in call.args)
     picked = f"{source.tf}.one_hot(0, {known.shape[0]})"
-    plan = Plan(source)
-    plan.replace(call, f"{source.code(call.func)}({given}output_gradients={picked})")
+    plan = Plan(source, {call: f"{source.code(call.func)}({given}output_gradients={picked})"})
     title = "Ask for the gradient of the first element: a vector as target is summed"
-    yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits(title, is_estimate=True)
 
 
 def leave_layer_out(case: FixCase) -> Iterator[Edit]:
@@ -227,11 +221,10 @@ def leave_layer_out(case: FixCase) -> Iterator[Edit]:
         statement = source.statement(line)
         for call in header_nodes(statement, cst.Call) if statement is not None else ():
             if "Normalization" in made_by(source, call.func) and call.args:
-                plan = Plan(source)
-                plan.replace(call, source.operand(call.args[0].value))
+                plan = Plan(source, {call: source.operand(call.args[0].value)})
                 name = source.code(call.func)
                 title = f"Leave {name} out, which gives 0 for whatever it gets"
-                yield Edit(title, plan.text(), is_estimate=True)
+                yield from plan.edits(title, is_estimate=True)
 
 
 CANCELLING = (

@@ -57,8 +57,7 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
                 for line in _SUPPRESSED
             )
             plan.before(statement, *lines)
-            title = "Estimate: weigh each box by how far it overlaps no better one"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from plan.edits("Estimate: weigh each box by how far it overlaps no better one")
 
 
 def _weighed(case: FixCase, gather: cst.Call, kept: str) -> cst.BaseExpression:

@@ -51,7 +51,7 @@ def blend_last_turn(case: FixCase) -> Iterator[Edit]:
             if names and _blend(plan, loop, ordered, is_traced):
                 for name in names & counters:
                     _start_as_float(plan, same, name)
-                yield Edit(_TITLE, plan.text(), is_estimate=True)
+                yield from plan.edits(_TITLE, is_estimate=True)
 
 
 def _blend(plan: Plan, loop: cst.For | cst.While, names: Sequence[str], is_traced: bool) -> bool:
@@ -219,7 +219,7 @@ def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
             if made is not None:
                 _write_as_float(plan, made)
         if counters:
-            yield Edit(_TITLE, plan.text(), is_estimate=True)
+            yield from plan.edits(_TITLE, is_estimate=True)
 
 
 _OF_LOOP = ("cond", "body", "loop_vars")

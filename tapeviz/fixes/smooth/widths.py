@@ -27,9 +27,7 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
         soft = _soft_mask(case, counted, place)
         if soft:
             put_sum(plan, place, f"{source.tf}.reduce_sum({soft}{axis})")
-    if plan.changes:
-        title = "Estimate: count each by a sigmoid of how far it passes the comparison"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: count each by a sigmoid of how far it passes the comparison")
 
 
 def take_lengths(case: FixCase) -> Iterator[Edit]:
@@ -47,9 +45,8 @@ def take_lengths(case: FixCase) -> Iterator[Edit]:
         width = _width(case, lengths.value) if lengths is not None else ""
         if width:
             plan.replace(call, width)
-    if plan.changes:
-        title = "Estimate: take the lengths themselves, before they are rounded to whole numbers"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: take the lengths themselves, before they are rounded to whole numbers"
+    yield from plan.edits(title)
 
 
 def put_sum(plan: Plan, place: cst.BaseExpression, text: str) -> None:
@@ -151,9 +148,7 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
                 continue
             text = soft
         plan.replace(call, text)
-    if plan.changes:
-        title = "Estimate: weigh all by a sigmoid of how far each passes the comparison"
-        yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: weigh all by a sigmoid of how far each passes the comparison")
 
 
 _RESHAPING = ("squeeze", "reshape", "cast")
@@ -224,9 +219,8 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             largest = f'{tf}.sort({x}, direction="DESCENDING")'
             plan.replace(values, cst.parse_expression(f"({largest} * {weights})"))
             _divide_by(plan, values, w)
-    if plan.changes:
-        title = "Estimate: weights that go over from 1 to 0 at the edge, in place of a whole number"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: weights that go over from 1 to 0 at the edge, in place of a whole number"
+    yield from plan.edits(title)
 
 
 def weigh_by_window(case: FixCase) -> Iterator[Edit]:
@@ -245,9 +239,8 @@ def weigh_by_window(case: FixCase) -> Iterator[Edit]:
         weighed = f"{source.operand(node.value)} * ({window}){news if '.newaxis' in news else ''}"
         plan.replace(node, weighed)
         _divide_by(plan, node, f"{tf}.reduce_sum({window})")
-    if plan.changes:
-        title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"
+    yield from plan.edits(title)
 
 
 def weigh_copies(case: FixCase) -> Iterator[Edit]:
@@ -269,9 +262,8 @@ def weigh_copies(case: FixCase) -> Iterator[Edit]:
             plan.replace(call, f"{tf}.einsum('n...,n->n...', {copies}, {weight})")
         else:
             plan.replace(call, f"{copies} * {weight}")
-    if plan.changes:
-        title = "Estimate: weigh the copies so that they add up to the number before its rounding"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: weigh the copies so that they add up to the number before its rounding"
+    yield from plan.edits(title)
 
 
 def window_of(case: FixCase, x: str, slices: Sequence[cst.SubscriptElement]) -> tuple[str, int]:

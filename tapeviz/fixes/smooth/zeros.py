@@ -43,7 +43,6 @@ SMOOTH_EXTREME = CallRewrite(
     ("maximum", "minimum", "max", "min"),
     _soft_extreme,
     "Estimate: a smooth {name}, by softplus",
-    is_estimate=True,
 )
 
 
@@ -56,11 +55,9 @@ def smooth_hinge(case: FixCase) -> Iterator[Edit]:
             given = [source.operand(arg.value) for arg in call.args if arg.keyword is None]
             form = _HINGES.get(made_by(source, call.func))
             if form is not None and len(given) == 2:
-                plan = Plan(source)
                 text = form.format(tf=source.tf, y=given[0], p=given[1])
-                plan.replace(call, f"{source.tf}.reduce_mean({text})")
-                title = "Estimate: a smooth hinge, by softplus"
-                yield Edit(title, plan.text(), is_estimate=True)
+                plan = Plan(source, {call: f"{source.tf}.reduce_mean({text})"})
+                yield from plan.edits("Estimate: a smooth hinge, by softplus")
 
 
 def curve_clip(case: FixCase) -> Iterator[Edit]:
@@ -92,7 +89,6 @@ GENTLER_SIGMOID = CallRewrite(
     ("sigmoid", "tanh"),
     _softsign,
     "Estimate: softsign in its place, which is not flat so soon",
-    is_estimate=True,
 )
 
 
@@ -110,7 +106,6 @@ GENTLER_SOFTMAX = CallRewrite(
     ("softmax",),
     _at_temperature,
     "Estimate: a softmax at a temperature of 100, which is not flat so soon",
-    is_estimate=True,
 )
 
 
@@ -127,7 +122,6 @@ _SUM_LOGARITHMS = CallRewrite(
     ("reduce_prod",),
     sum_of_logarithms,
     "Estimate: the logarithm of the product, a sum, which does not become 0 so soon",
-    is_estimate=True,
 )
 
 
@@ -142,7 +136,6 @@ GENTLER_EXPONENTIAL = CallRewrite(
     ("exp",),
     template("1.0 / (1.0 - {x})"),
     "Estimate: 1 / (1 - x) in place of exp(x), which does not run out of numbers so soon",
-    is_estimate=True,
 )
 
 
@@ -150,7 +143,6 @@ GENTLER_ACTIVATION = CallRewrite(
     ("elu", "gelu", "selu", "silu", "swish"),
     template("{tf}.nn.leaky_relu({arg})"),
     "Estimate: leaky_relu in place of {name}, whose slope is 0 so far to the left",
-    is_estimate=True,
 )
 
 
@@ -176,8 +168,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
         if isinstance(place, cst.Arg):
             place = source.parent(place)
         if isinstance(place, cst.BaseExpression):
-            plan = Plan(source)
-            plan.replace(place, bare(kept))
+            plan = Plan(source, {place: bare(kept)})
             what = source.code(gone)
             title = f"Leave {what} out, which is 0 everywhere"
             is_number = isinstance(gone, cst.BaseNumber)
@@ -186,7 +177,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
             # ``loss + 0.0 * w`` is written to get zeros in place of None: what cuts the way from w
             # to the loss is to be mended, if anything can.
             is_last = is_number and bool(case.finding.others)
-            yield Edit(title, plan.text(), is_estimate=True, is_last=is_last)
+            yield from plan.edits(title, is_estimate=True, is_last=is_last)
 
 
 def _without_weights(case: FixCase) -> Iterator[Edit]:
@@ -197,10 +188,9 @@ def _without_weights(case: FixCase) -> Iterator[Edit]:
             weights = argument(call, 2, "sample_weight")
             if weights is not None and weights.keyword is not None and len(call.args) > 1:
                 kept = [arg for arg in call.args if arg is not weights]
-                plan = Plan(source)
-                plan.replace(call, call.with_changes(args=separated(kept)))
+                plan = Plan(source, {call: call.with_changes(args=separated(kept))})
                 title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
-                yield Edit(title, plan.text(), is_estimate=True)
+                yield from plan.edits(title, is_estimate=True)
 
 
 def leave_update_out(case: FixCase) -> Iterator[Edit]:
@@ -209,11 +199,9 @@ def leave_update_out(case: FixCase) -> Iterator[Edit]:
     for call in case.calls("tensor_scatter_nd_update"):
         whole = argument(call, 0, "tensor")
         if whole is not None:
-            plan = Plan(source)
-            plan.replace(call, source.code(whole.value))
             kept = source.code(whole.value)
             title = f"Leave out the update, which overwrites what is used of {kept}"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from Plan(source, {call: source.code(whole.value)}).edits(title, is_estimate=True)
 
 
 def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
@@ -226,7 +214,7 @@ def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     plan.replace(call, call.with_changes(args=separated([a for a in call.args if a is not given])))
     title = "Begin with ones: leave the output_gradients out, which are all 0"
-    yield Edit(title, plan.text(), is_estimate=True)
+    yield from plan.edits(title, is_estimate=True)
 
 
 def give_ones(case: FixCase) -> Iterator[Edit]:
@@ -245,9 +233,10 @@ def give_ones(case: FixCase) -> Iterator[Edit]:
             f"{source.tf}.ones_like({source.code(primal)})"
             for primal in ([part.value for part in parts] or [given])
         ]
-        plan = Plan(source)
-        plan.replace(tangents.value, f"[{', '.join(ones)}]" if parts else ones[0])
-        yield Edit("Give tangents of 1, so that every element changes alike", plan.text(), True)
+        plan = Plan(source, {tangents.value: f"[{', '.join(ones)}]" if parts else ones[0]})
+        yield from plan.edits(
+            "Give tangents of 1, so that every element changes alike", is_estimate=True
+        )
 
 
 WITHOUT_ZEROS = (give_ones, leave_upstream_out, leave_factor_out, leave_update_out)

@@ -67,7 +67,7 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
             return
     kind = "dict" if _is_dict(source, write.receiver) else "list"
     plan.before(region.loop or first.statement, f"{new} = {kind}({source.code(whole)})")
-    yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+    yield from plan.edits(f"Keep the tensors in {new}, and compute with those")
 
 
 def _is_dict(source: ParsedSource, element: cst.Subscript) -> bool:
@@ -134,7 +134,7 @@ def _by_loop(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Ed
     if any(source.line(read) < source.line(loop) for read in reads):
         return  # the first round would read the list before it is made
     if _use(plan, spread.variables, new, behind.statements):
-        yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+        yield from plan.edits(f"Keep the tensors in {new}, and compute with those")
 
 
 def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
@@ -160,7 +160,7 @@ def _by_rounds(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[
     is_used = _use(plan, spread.variables, new, rounds.statements)
     plan.replace(spread.variables, new)
     if is_used:
-        yield Edit(f"Keep the tensors in {new} from round to round", plan.text())
+        yield from plan.edits(f"Keep the tensors in {new} from round to round")
 
 
 def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Iterator[Edit]:
@@ -179,13 +179,13 @@ def _by_expression(case: FixCase, spread: _Spread, block: Block | None) -> Itera
                 plan.remove(write.statement)
                 plan.after(region.block.node, write.statement)
             title = f"Compute with {given.value} in place of {source.code(spread.variables)}"
-            yield Edit(title, plan.text())
+            yield from plan.edits(title)
         return
     plan = Plan(source)
     new = _list_name(plan, spread.variables)
     plan.before(write.statement, f"{new} = {_without_write(source, write, small, value)}")
     if _use(plan, spread.variables, new, region.statements):
-        yield Edit(f"Keep the tensors in {new}, and compute with those", plan.text())
+        yield from plan.edits(f"Keep the tensors in {new}, and compute with those")
 
 
 def _without_write(

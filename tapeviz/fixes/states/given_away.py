@@ -40,7 +40,7 @@ def keep_variable(case: FixCase) -> Iterator[Edit]:
             kept.append(name)
     if case.finding.source in kept:
         stays = "they stay variables" if kept[1:] else "it stays a variable"
-        yield Edit(f"Change {' and '.join(kept)} in place, so that {stays}", plan.text())
+        yield from plan.edits(f"Change {' and '.join(kept)} in place, so that {stays}")
 
 
 def assign_in_place(case: FixCase) -> Iterator[Edit]:
@@ -54,10 +54,9 @@ def assign_in_place(case: FixCase) -> Iterator[Edit]:
     made, name = small.value, source.code(small.targets[0].target)
     initial = argument(made, 0, "initial_value") if isinstance(made, cst.Call) else None
     if isinstance(made, cst.Call) and called_name(made) == "Variable" and initial is not None:
-        plan = Plan(source)
         new = cst.parse_expression(f"{name}.assign({source.code(initial.value)})")
-        plan.replace(small, cst.Expr(new))
-        yield Edit(f"Change {name} in place, so that it stays the variable it was", plan.text())
+        plan = Plan(source, {small: cst.Expr(new)})
+        yield from plan.edits(f"Change {name} in place, so that it stays the variable it was")
 
 
 def make_once(case: FixCase) -> Iterator[Edit]:
@@ -84,7 +83,7 @@ def make_once(case: FixCase) -> Iterator[Edit]:
         place = function.name.value if function is not None else "the loop"
         title = f"Make {name} once, in front of {place}"
     if names:
-        yield Edit(title, plan.text(), has_other_value=True)  # the weights are others
+        yield from plan.edits(title, has_other_value=True)  # the weights are others
 
 
 def _outermost_loop(source: ParsedSource, node: cst.CSTNode) -> CstStatement | None:
@@ -114,8 +113,8 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     place = _before_rebinding(source, _given_away(source, rebinding, name), block, name)
     plan.before(place, f"{first} = {name}")
     if rename_reads(plan, receiver, first, [asked.value]):
-        yield Edit(
-            f"Keep the first {name} as {first}, and ask for that", plan.text(), has_other_shape=True
+        yield from plan.edits(
+            f"Keep the first {name} as {first}, and ask for that", has_other_shape=True
         )
 
 
@@ -134,10 +133,8 @@ def ask_before(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     plan.before(rebinding, source.code(asking).strip())
     plan.remove(asking)
-    yield Edit(
-        "Ask for the gradient before the name is given to another tensor",
-        plan.text(),
-        has_other_shape=True,
+    yield from plan.edits(
+        "Ask for the gradient before the name is given to another tensor", has_other_shape=True
     )
 
 

@@ -47,7 +47,7 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
             words = " and ".join(names)
             mean = "mean the tensors themselves" if len(names) > 1 else "mean the tensor itself"
             without = f", without {source.tf}.function" if is_compiled else ""
-            yield Edit(f"Let {words} {mean} while the tape records{without}", plan.text())
+            yield from plan.edits(f"Let {words} {mean} while the tape records{without}")
 
 
 def _is_in_function_of(source: ParsedSource, write: Write, others: Sequence[Write]) -> bool:
@@ -122,7 +122,7 @@ def rebind_attribute(case: FixCase) -> Iterator[Edit]:
         if names:
             single = f"the tensor itself as {names[0]}, in place of a variable"
             several = f"the tensors themselves as {listed(names)}, in place of variables"
-            yield Edit(f"Keep {several if len(names) > 1 else single}", plan.text())
+            yield from plan.edits(f"Keep {several if len(names) > 1 else single}")
 
 
 def _keep_as_tensor(case: FixCase, plan: Plan, write: Write) -> bool:

@@ -36,10 +36,10 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
                 plan.replace(call, _tensor(source, call, initial.value))
     title = "Keep the computed value a tensor, without tf.Variable"
     if plan.changes:
-        yield Edit(title, plan.text())
+        yield from plan.edits(title)
         block = block_of_call(source, case.trace, case.call)
         watch_inside(plan, [source.module], block, source.code)
-        yield Edit(title, plan.text())
+        yield from plan.edits(title)
 
 
 def use_original(case: FixCase) -> Iterator[Edit]:
@@ -52,9 +52,8 @@ def use_original(case: FixCase) -> Iterator[Edit]:
         initial = argument(call, 0, "initial_value")
         if initial is not None and isinstance(initial.value, (cst.Name, cst.Attribute)):
             plan.replace(call, source.code(initial.value))
-    if plan.changes:
-        title = f"Use {evidence.copied} itself, in place of a variable that begins with its value"
-        yield Edit(title, plan.text())
+    title = f"Use {evidence.copied} itself, in place of a variable that begins with its value"
+    yield from plan.edits(title)
 
 
 def keep_in_scope(case: FixCase) -> Iterator[Edit]:
@@ -80,11 +79,10 @@ def keep_in_scope(case: FixCase) -> Iterator[Edit]:
         "Keras's variables have their old values after it"
     )
     for has_inner in (False, True):
-        plan = Plan(source)
-        plan.replace(block.node, lambda old: old.with_changes(items=[*old.items, scope]))
+        plan = Plan(source, {block.node: lambda old: old.with_changes(items=[*old.items, scope])})
         inner = ask_inside(plan, block, "[v.value for v in {asked}]") if has_inner else 0
         if inner or not has_inner:
-            yield Edit(title, plan.text())
+            yield from plan.edits(title)
 
 
 def _copied(case: FixCase, call: cst.Call) -> str:

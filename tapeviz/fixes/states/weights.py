@@ -96,8 +96,7 @@ def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:
         given = f"[{chosen}v for v in {layer}.trainable_variables]"
         for call in calls:
             plan.replace(call, partial(_called_with, source, layer, given))
-        title = f"Call {layer} with the computed {weights[0][0]}, by stateless_call"
-        yield Edit(title, plan.text())
+        yield from plan.edits(f"Call {layer} with the computed {weights[0][0]}, by stateless_call")
 
 
 _INITIALIZER = "_initializer"
@@ -206,7 +205,7 @@ def _steps(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     if model:
         count += call_with_weights(plan, model, new, region.statements)
     if count:
-        yield Edit(f"Take the inner step on tensors, in {new}", plan.text(), is_estimate=True)
+        yield from plan.edits(f"Take the inner step on tensors, in {new}", is_estimate=True)
 
 
 def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
@@ -228,7 +227,7 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
         plan.changes.pop(written, None)  # what the optimizer steps
     if count:
         title = f"Take the inner steps on tensors, in {new} from round to round"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title, is_estimate=True)
 
 
 def _stepped(plan: Plan, step: _InnerStep, new: str, variables: str) -> str:

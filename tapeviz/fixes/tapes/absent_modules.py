@@ -36,7 +36,7 @@ def leave_out_module(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         plan.remove(statement)
     is_used = not all(isinstance(sole(each), cst.Import | cst.ImportFrom) for each in left_out)
     words = "and the lines that use it" if is_used else "which no line uses"
-    yield Edit(f"Leave out {found[1]}, {words}", plan.text())
+    yield from plan.edits(f"Leave out {found[1]}, {words}")
 
 
 def _using(source: ParsedSource, module: str) -> list[CstStatement]:

@@ -81,7 +81,7 @@ def _both(
                 plan.replace(call, whole)
             for each in (statement, *old) if output else old:
                 plan.remove(each)
-            yield Edit(f"Let one model give both {name} and what {model} gives", plan.text())
+            yield from plan.edits(f"Let one model give both {name} and what {model} gives")
 
 
 def _calls(

@@ -31,9 +31,8 @@ def keep_value_of_turn(case: FixCase) -> Iterator[Edit]:
             plan.replace(function.params, _with_default(function.params, default))
             if isinstance(function, cst.Lambda):
                 plan.replace(function, _spaced)
-    if plan.changes:
-        title = f"Keep the {name} of each turn: {name}={name} among the function's parameters"
-        yield Edit(title, plan.text(), has_other_value=True)
+    title = f"Keep the {name} of each turn: {name}={name} among the function's parameters"
+    yield from plan.edits(title, has_other_value=True)
 
 
 def use_shadowed(case: FixCase) -> Iterator[Edit]:
@@ -65,8 +64,7 @@ def use_shadowed(case: FixCase) -> Iterator[Edit]:
             else:
                 plan.replace(call, _with_keyword(name))
         title = f"Give {name} to {function.name.value}, for its parameter of this name"
-    if plan.changes or plan.removed:
-        yield Edit(title, plan.text(), has_other_value=True)
+    yield from plan.edits(title, has_other_value=True)
 
 
 def compute_when_called(case: FixCase) -> Iterator[Edit]:
@@ -90,7 +88,7 @@ def compute_when_called(case: FixCase) -> Iterator[Edit]:
             plan.replace(function, _with_lambda_body(_inlined(source, function.body, made)))
         if plan.changes or plan.put_first:
             names = " and ".join(sorted(set[str]().union(*map(bound_names, steps))))
-            yield Edit(f"Compute {names} in the function, each time it is called", plan.text())
+            yield from plan.edits(f"Compute {names} in the function, each time it is called")
 
 
 def _functions(source: ParsedSource) -> list[cst.FunctionDef | cst.Lambda]:

@@ -42,5 +42,5 @@ def enter_again(case: FixCase) -> Iterator[Edit]:
         for each in moved:
             plan.remove(each)
         name = source.code(asked.func.value)
-        yield Edit(f"Enter {name} again for {lines_of(source, moved)}", plan.text())
+        yield from plan.edits(f"Enter {name} again for {lines_of(source, moved)}")
         return

@@ -34,8 +34,7 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
             last = value.elements[1].value
             if isinstance(last, cst.Lambda) or (isinstance(last, cst.Name) and last.value in inner):
                 plan.replace(value, value.elements[0].value)
-                title = f"Let TensorFlow differentiate {function.name.value} itself"
-                yield Edit(title, plan.text())
+                yield from plan.edits(f"Let TensorFlow differentiate {function.name.value} itself")
                 return
 
 
@@ -77,7 +76,7 @@ def differentiate_rest(case: FixCase) -> Iterator[Edit]:
     for element, name in lacking:
         plan.replace(element, f"{tape}.gradient({value}, {name}, {upstream})")
     names = " and ".join(name for _, name in lacking)
-    yield Edit(f"Let a tape in {function.name.value} compute the gradient of {names}", plan.text())
+    yield from plan.edits(f"Let a tape in {function.name.value} compute the gradient of {names}")
 
 
 def _value_returned(source: ParsedSource, function: cst.FunctionDef) -> str:
@@ -103,7 +102,7 @@ def loop_in_python(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source)
         if run_in_python(plan, function.name.value):
             title = f"Let Python run the loop: take {source.tf}.function off {function.name.value}"
-            yield Edit(title, plan.text())
+            yield from plan.edits(title)
 
 
 def run_in_python(plan: Plan, *names: str) -> bool:
@@ -140,7 +139,7 @@ def return_computed(case: FixCase) -> Iterator[Edit]:
             plan.after(last, f"return {source.code(small.targets[0].target)}")
         else:
             continue
-        yield Edit(f"Return what {inner.name.value} computes", plan.text())
+        yield from plan.edits(f"Return what {inner.name.value} computes")
 
 
 def pass_upstream(case: FixCase) -> Iterator[Edit]:
@@ -163,9 +162,8 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
     for value in given:
         if isinstance(value, cst.Name) and value.value == "None":
             plan.replace(value, upstream)
-    if plan.changes:
-        title = f"Estimate: return the upstream gradient {upstream} where None is returned"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = f"Estimate: return the upstream gradient {upstream} where None is returned"
+    yield from plan.edits(title)
 
 
 def _decorated(case: FixCase) -> cst.FunctionDef | None:
@@ -198,9 +196,8 @@ def keep_written(case: FixCase) -> Iterator[Edit]:
         target = cst.AssignTarget(cst.parse_expression(name))  # type: ignore[arg-type]
         assert called_name(call)
         plan.replace(small, lambda old, t=target: cst.Assign([t], old.value))  # type: ignore[misc]
-    if plan.changes:
-        title = "Keep what write returns: the array with the value in it"
-        yield Edit(title, plan.text(), has_other_value=True)
+    title = "Keep what write returns: the array with the value in it"
+    yield from plan.edits(title, has_other_value=True)
 
 
 def start_random(case: FixCase) -> Iterator[Edit]:
@@ -229,9 +226,8 @@ def start_random(case: FixCase) -> Iterator[Edit]:
         is_bias = keyword is not None and keyword.value == "bias_initializer"
         if called_name(call) in ("Zeros", "zeros_initializer") and not is_bias:
             plan.replace(call, f"{source.tf}.keras.initializers.GlorotUniform()")
-    if plan.changes:
-        title = "Start the weights from small random numbers in place of zeros"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Start the weights from small random numbers in place of zeros"
+    yield from plan.edits(title, is_estimate=True)
 
 
 def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:

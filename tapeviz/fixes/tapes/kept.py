@@ -33,12 +33,12 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
             if len(body) == len(around.body.body):
                 plan.remove(around)
                 plan.after(around, *body)
-                yield Edit("Compute it anew for each tape, without keeping it", plan.text())
+                yield from plan.edits("Compute it anew for each tape, without keeping it")
         for earlier in source.before(statement):
             if isinstance(earlier, cst.If) and earlier.orelse is None and _only_returns(earlier):
                 plan = Plan(source)
                 plan.remove(earlier)
-                yield Edit("Compute it anew for each tape, without keeping it", plan.text())
+                yield from plan.edits("Compute it anew for each tape, without keeping it")
         function = source.enclosing(statement, cst.FunctionDef)
         for decorator in caching_decorators(function) if function is not None else ():
             plan = Plan(source)
@@ -46,7 +46,7 @@ def compute_anew(case: FixCase) -> Iterator[Edit]:
                 plan.replace(decorator.decorator, "property")
             else:
                 plan.remove(decorator)
-            yield Edit("Compute it anew for each tape, without the cache", plan.text())
+            yield from plan.edits("Compute it anew for each tape, without the cache")
 
 
 def _only_returns(around: cst.If) -> bool:
@@ -95,7 +95,7 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
             if not filling:
                 plan.remove(statement)
                 title = f"Compute {source.code(kept[0])} in {names}"
-            yield Edit(f"{title}, while the tape records", plan.text())
+            yield from plan.edits(f"{title}, while the tape records")
 
 
 def _first_recorded(

@@ -39,8 +39,7 @@ def name_weight(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         ]
         words += [f"{arg.keyword.value}={source.code(arg.value)}" for arg in rest if arg.keyword]
         plan.replace(call, f"{source.code(call.func)}({', '.join(words)})")
-    if plan.changes:
-        yield Edit("Give add_weight its arguments by name", plan.text())
+    yield from plan.edits("Give add_weight its arguments by name")
 
 
 _COMPUTING = ("minimize", "compute_gradients")
@@ -70,8 +69,7 @@ def compute_on_tape(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         is_step = called_name(call) == "minimize"
         optimizer = source.code(call.func.value)
         plan.replace(call, f"{optimizer}.apply_gradients({pairs})" if is_step else f"list({pairs})")
-    if plan.changes:
-        yield Edit("Compute the gradients on a tape, and apply them", plan.text())
+    yield from plan.edits("Compute the gradients on a tape, and apply them")
 
 
 def _on_tape(source: ParsedSource, tape: str, line: str) -> CstStatement:
@@ -103,5 +101,4 @@ def call_model(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for call in source.calls(line, "predict"):
             if model := called_model(source, call):
                 plan.replace(call, model)
-    if plan.changes:
-        yield Edit("Call the model itself in place of predict", plan.text())
+    yield from plan.edits("Call the model itself in place of predict")

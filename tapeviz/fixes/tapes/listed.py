@@ -90,7 +90,7 @@ def _compute_listed(
         put_in_front(plan, block, *new)
     title = f"Keep {' and '.join(inputs)} in {source.code(kept)}, and compute from it in the block"
     drawn = _drawn_from(case, steps, last) & {*inputs}  # an action has no slope in a policy's loss
-    yield Edit(title, plan.text(), has_other_slope=bool(drawn))
+    yield from plan.edits(title, has_other_slope=bool(drawn))
 
 
 def _steps_to(

@@ -93,7 +93,7 @@ def _from_before(
     for statement in moved:
         plan.remove(statement)
     put_in_front(plan, block, *moved)
-    yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
+    yield from plan.edits(f"Move {lines_of(source, moved)} into the {case.recorder}'s block")
 
 
 def _from_after(case: FixCase, block: Block, outside: CstStatement) -> Iterator[Edit]:
@@ -115,7 +115,7 @@ def _from_after(case: FixCase, block: Block, outside: CstStatement) -> Iterator[
     name = _split(plan, block, moved)
     if not name:
         plan.last(block.node, *moved)
-    yield Edit(f"Move {lines_of(source, moved)} into the {case.recorder}'s block", plan.text())
+    yield from plan.edits(f"Move {lines_of(source, moved)} into the {case.recorder}'s block")
 
 
 def _split(plan: Plan, block: Block, moved: Sequence[CstStatement]) -> str:
@@ -157,7 +157,7 @@ def compute_target_inside(case: FixCase) -> Iterator[Edit]:
     name = plan.fresh_name("target")
     plan.last(block.node, f"{name} = {source.code(target.value)}")
     plan.replace(target.value, name)
-    yield Edit("Compute the target inside the tape's block", plan.text())
+    yield from plan.edits("Compute the target inside the tape's block")
 
 
 def _outside(case: FixCase, block: Block) -> tuple[CstStatement, CstStatement | None]:

@@ -44,10 +44,8 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
     adding = [] if alike else list(_added(case, name, made))
     yield from adding
     for _, _, other, read in sorted(alike or uses, key=lambda use: use[:2]):
-        plan = Plan(source)
-        plan.replace(read, name)
         title = f"Use {name} in place of {other}: nothing uses {name}"
-        yield Edit(title, plan.text(), has_other_value=True)
+        yield from Plan(source, {read: name}).edits(title, has_other_value=True)
 
 
 def use_made_tensor(case: FixCase) -> Iterator[Edit]:
@@ -70,7 +68,7 @@ def use_made_tensor(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source)
         if rename_reads(plan, given, name, later):
             title = f"Use {name} in place of {given.value}, which it was made from"
-            yield Edit(title, plan.text(), has_other_value=True)
+            yield from plan.edits(title, has_other_value=True)
         return
     for other in sorted(read_names(made) & {*_names_like(case, name)}):  # noise of its shape
         for new, title in (
@@ -80,8 +78,7 @@ def use_made_tensor(case: FixCase) -> Iterator[Edit]:
             plan = Plan(source)
             for read in reads_of(source, cst.Name(other), later):
                 plan.replace(read, fitting(source, read, cst.parse_expression(new)))
-            if plan.changes:
-                yield Edit(title, plan.text(), has_other_value=True)
+            yield from plan.edits(title, has_other_value=True)
 
 
 _MAKING = ("constant", "convert_to_tensor", "Variable", "cast", "identity", "expand_dims")
@@ -101,19 +98,15 @@ def use_computed_again(case: FixCase) -> Iterator[Edit]:
     if again is None and target is not None and asked is not None:
         unread = _unread_in_block(case, asked, source.code(target.value))
         for name in unread if len(unread) == 1 else ():
-            plan = Plan(source)
-            plan.replace(target.value, name)
             title = f"Ask for {name}, which this tape recorded and nothing uses"
-            yield Edit(title, plan.text(), has_other_value=True)
+            yield from Plan(source, {target.value: name}).edits(title, has_other_value=True)
     if again is None or made is None or again.name not in bound_names(made):
         return
     is_target = target is not None and source.code(target.value) == again.instead_of
     reads = reads_of(source, cst.Name(again.instead_of), list(source.after(made)))
     for read in [target.value] if target is not None and is_target else reads:
-        plan = Plan(source)
-        plan.replace(read, again.name)
         title = f"Use {again.name} in place of {again.instead_of}: nothing uses {again.name}"
-        yield Edit(title, plan.text(), has_other_value=True)
+        yield from Plan(source, {read: again.name}).edits(title, has_other_value=True)
 
 
 def _unread_in_block(case: FixCase, asked: cst.Call, target: str) -> list[str]:
@@ -180,10 +173,9 @@ def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
     for statement in source.after(made) if is_scalar else ():
         small = sole(statement)
         if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given.value):
-            plan = Plan(source)
-            plan.replace(small.value, f"{source.operand(small.value)} + {name}")
+            plan = Plan(source, {small.value: f"{source.operand(small.value)} + {name}"})
             title = f"Add {name} to {given.value.value}: nothing uses {name}"
-            yield Edit(title, plan.text(), has_other_value=True)
+            yield from plan.edits(title, has_other_value=True)
 
 
 def ask_for_trainable(case: FixCase) -> Iterator[Edit]:
@@ -207,9 +199,8 @@ def ask_for_trainable(case: FixCase) -> Iterator[Edit]:
             lists |= {node.attr for node in nodes if source.code(node) in spelled}
     for name in lists:
         plan.replace(name, "trainable_variables")
-    if plan.changes:
-        title = f"Ask for the trainable variables: {case.finding.source} is not trainable"
-        yield Edit(title, plan.text(), asks_fewer=True)
+    title = f"Ask for the trainable variables: {case.finding.source} is not trainable"
+    yield from plan.edits(title, asks_fewer=True)
 
 
 _WITH_STATE = ("variables", "weights")
@@ -243,7 +234,7 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
         )
         if is_same_slope:
             title = "Take zeros, the derivative of what is the same everywhere, in place of None"
-        yield Edit(title, plan.text(), gives_zeros=True)
+        yield from plan.edits(title, gives_zeros=True)
         sources, code = argument(call, 1, "sources"), source.code
         if sources is not None and sources.keyword is None and len(call.args) == 2:
             # In a compiled function TensorFlow makes no zeros for a variable of Keras, only for the
@@ -252,9 +243,7 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
             rest = ", ".join(code(arg).rstrip(", ") for arg in call.args if arg is not sources)
             zero = f"unconnected_gradients={source.tf}.UnconnectedGradients.ZERO"
             text = f"{code(call.func)}({rest}, {values}, {zero})"
-            plan = Plan(source)
-            plan.replace(call, text)
-            yield Edit(title, plan.text(), gives_zeros=True)
+            yield from Plan(source, {call: text}).edits(title, gives_zeros=True)
 
 
 def _values_of(case: FixCase, sources: cst.BaseExpression) -> str:
@@ -273,12 +262,8 @@ def swap(case: FixCase) -> Iterator[Edit]:
         return
     target, asked = argument(call, 0, "target"), argument(call, 1, "sources")
     if target is not None and asked is not None:
-        plan = Plan(case.source)
-        plan.replace(target.value, asked.value)
-        plan.replace(asked.value, target.value)
-        yield Edit(
-            "Swap target and source", plan.text(), has_other_shape=True, has_other_value=True
-        )
+        plan = Plan(case.source, {target.value: asked.value, asked.value: target.value})
+        yield from plan.edits("Swap target and source", has_other_shape=True, has_other_value=True)
 
 
 def ask_for_used(case: FixCase) -> Iterator[Edit]:
@@ -299,10 +284,8 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
     others = [other for other in made_from if other not in given]
     for other in sorted(others, key=lambda text: -_likeness(asked_text, text)):
         if places and (len(made_from) == 1 or _likeness(asked_text, other) >= _ALIKE):
-            plan = Plan(source)
-            plan.replace(places[0], other)
             title = f"Ask for {other}, which {case.target} was computed from"
-            yield Edit(title, plan.text(), has_other_shape=True)
+            yield from Plan(source, {places[0]: other}).edits(title, has_other_shape=True)
 
 
 def _of_other_object(
@@ -322,4 +305,4 @@ def _of_other_object(
                 found[used] = None
         if path and other != owner and len(found) > 1:
             title = f"Ask for {', '.join(found)}, which {case.target} was computed from"
-            yield Edit(title, plan.text(), has_other_shape=True)
+            yield from plan.edits(title, has_other_shape=True)

@@ -31,7 +31,7 @@ def ask_for_whole(case: FixCase) -> Iterator[Edit]:
         plan.replace(asked.value, whole)
         plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
         title = f"Ask for the gradient of {whole}, and slice the result"
-        yield Edit(title, plan.text(), parts=(part,))
+        yield from plan.edits(title, parts=(part,))
 
 
 def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) -> Iterator[Edit]:
@@ -60,7 +60,7 @@ def _ask_for_wholes(case: FixCase, call: cst.Call, asked: cst.List | cst.Tuple) 
     plan.replace(call, f"[{picked}]")
     titled = ", ".join(dict.fromkeys(w for w, p in zip(wholes, parts, strict=True) if p))
     title = f"Ask for the gradient of {titled}, and slice the result"
-    yield Edit(title, plan.text(), parts=tuple(parts))
+    yield from plan.edits(title, parts=tuple(parts))
 
 
 def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str, str]:
@@ -98,7 +98,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
     plan.before(statement, f"{whole} = {source.code(call.deep_replace(asked.value, x))}")
     plan.replace(call, source.code(parts.deep_replace(x, cst.Name(whole))))
     title = f"Ask for the gradient of {code}, and take its parts"
-    yield Edit(title, plan.text(), parts=subscripts, asks_once=True)
+    yield from plan.edits(title, parts=subscripts, asks_once=True)
 
 
 def _parts_expression(source: ParsedSource, asked: cst.BaseExpression) -> cst.BaseExpression | None:

@@ -19,14 +19,11 @@ def record_again(case: FixCase) -> Iterator[Edit]:
     """Take the statements out of ``with tape.stop_recording():``."""
     source = case.source
     plan = Plan(source)
-    found = False
     for statement in statements_of_cause(case):
         for around in (statement, *source.ancestors(statement)):
             if isinstance(around, cst.With) and _has_pause(source, around):
                 _take_out(plan, around)
-                found = True
-    if found:
-        yield Edit("Let the tape record these lines", plan.text())
+    yield from plan.edits("Let the tape record these lines")
 
 
 def _take_out(plan: Plan, around: cst.With) -> None:
@@ -60,8 +57,7 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
 
     for statement in resets:
         plan.remove(statement)
-    if resets:
-        yield Edit("Do not reset the tape in between", plan.text())
+    yield from plan.edits("Do not reset the tape in between")
 
 
 def _has_pause(source: ParsedSource, statement: cst.With) -> bool:

@@ -27,10 +27,9 @@ def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         named = [tape for tape in tapes if _named(source, tape) == name]
         for tape in (named or tapes)[-1:]:
             if argument(tape, 0, "persistent") is None:
-                plan = Plan(source)
                 inside = "".join(f", {source.code(arg).rstrip(', ')}" for arg in tape.args)
-                plan.replace(tape, f"{source.code(tape.func)}(persistent=True{inside})")
-                yield Edit("Make the tape persistent, so that it can be asked again", plan.text())
+                plan = Plan(source, {tape: f"{source.code(tape.func)}(persistent=True{inside})"})
+                yield from plan.edits("Make the tape persistent, so that it can be asked again")
                 return
 
 
@@ -67,10 +66,9 @@ def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 sources = argument(made, 1, "sources")
                 given += [sources.value] if sources is not None else []
             if len(given) == 2:
-                plan = Plan(source)
                 pairs = ", ".join(map(source.code, given))
-                plan.replace(call, f"{source.code(call.func)}(zip({pairs}))")
-                yield Edit("Give the optimizer pairs of gradient and variable", plan.text())
+                plan = Plan(source, {call: f"{source.code(call.func)}(zip({pairs}))"})
+                yield from plan.edits("Give the optimizer pairs of gradient and variable")
 
 
 def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -83,9 +81,8 @@ def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 continue
             code = source.code(given.value)
             for new in (f"{code}.value", f"[v.value for v in {code}]"):
-                plan = Plan(source)
-                plan.replace(given.value, new)
-                yield Edit("Watch the tensor in the Keras variable", plan.text())
+                plan = Plan(source, {given.value: new})
+                yield from plan.edits("Watch the tensor in the Keras variable")
 
 
 def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -103,8 +100,7 @@ def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
                 continue
             code = source.code(given.value)
-            plan = Plan(source)
-            plan.replace(given.value, f"{code}.values")
+            plan = Plan(source, {given.value: f"{code}.values"})
             watches = [watch for watch in all_of(source.module, cst.Call) if watch.args]
             watched = [w.args[0].value for w in watches if called_name(w) == "watch"]
             for tensor in watched:
@@ -113,7 +109,7 @@ def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             is_watched = any(source.code(tensor) in (code, f"{code}.values") for tensor in watched)
             if place == 1 and not is_watched and block is not None and block.name:
                 plan.first(block.node, f"{block.name}.watch({code}.values)")
-            yield Edit(f"Ask for the values of {code}, which is sparse", plan.text())
+            yield from plan.edits(f"Ask for the values of {code}, which is sparse")
 
 
 _REDUCTIONS = ("mean", "sum", "max", "min", "prod")
@@ -138,12 +134,11 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             name = dotted(call.func).removeprefix(f"{source.np}.")
             if name in _REDUCTIONS:
                 plan.replace(call.func, f"{source.tf}.reduce_{name}")
-    if plan.changes:
-        yield Edit("Keep the tensor: take its number only to show it", plan.text())
+    yield from plan.edits("Keep the tensor: take its number only to show it")
     block = _block_that_raised(trace, source)
     translated = Translated(ErrorCase(trace, source), nodes_in(block.node.body) if block else ())
     if translated.count:
-        yield Edit("Compute with TensorFlow in place of NumPy and Python", translated.text())
+        yield from translated.plan.edits("Compute with TensorFlow in place of NumPy and Python")
 
 
 def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -160,9 +155,8 @@ def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for call in all_of(source.module, cst.Call):
             if source.code(call.func) == model and call.args:
                 x = source.code(call.args[0].value)
-                plan = Plan(source)
-                plan.replace(node, x)
-                yield Edit(f"Ask for {x}, which {model} was called with", plan.text())
+                plan = Plan(source, {node: x})
+                yield from plan.edits(f"Ask for {x}, which {model} was called with")
                 break
 
 
@@ -184,8 +178,7 @@ def make_dense(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             )
             if node.value == name and is_asked_for and (is_operand or is_owner):
                 plan.replace(node, f"{source.tf}.convert_to_tensor({name})")
-        if plan.changes:
-            yield Edit(f"Make {name} a tensor: it holds the gradients of some rows", plan.text())
+        yield from plan.edits(f"Make {name} a tensor: it holds the gradients of some rows")
 
 
 def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -194,9 +187,8 @@ def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     for line in (failure.lines or (failure.line,)) if failure is not None else ():
         for call in source.calls(line, "batch_jacobian"):
             if isinstance(call.func, cst.Attribute):
-                plan = Plan(source)
-                plan.replace(call.func, f"{source.code(call.func.value)}.jacobian")
-                yield Edit("Ask for the whole jacobian: these have no batch in common", plan.text())
+                plan = Plan(source, {call.func: f"{source.code(call.func.value)}.jacobian"})
+                yield from plan.edits("Ask for the whole jacobian: these have no batch in common")
 
 
 def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -213,15 +205,14 @@ def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             first = call.args[0].value if call.args else None
             if path.endswith("ops") and isinstance(first, (cst.Name, cst.Attribute)):
                 plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
-    if plan.changes:
-        yield Edit("Hand on the value of the variable, which is a tensor", plan.text())
+    yield from plan.edits("Hand on the value of the variable, which is a tensor")
     for line in failure.lines or (failure.line,):
         statement = source.statement(line)
         for node in header_nodes(statement, cst.Attribute) if statement is not None else ():
             if node.attr.value == "ndim":
                 plan, asked = Plan(source), f"{code(node.value)}.shape.rank"
                 plan.replace(node, asked)
-                yield Edit(f"Ask for {asked}: a variable has no ndim", plan.text())
+                yield from plan.edits(f"Ask for {asked}: a variable has no ndim")
 
 
 def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -243,7 +234,7 @@ def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for name in names:
             plan.before(block.node, f"{name} = {source.tf}.convert_to_tensor({name})")
         plan.first(block.node, *(f"{block.name}.watch({name})" for name in names))
-        yield Edit(f"Make {', '.join(names)} a tensor, and watch it", plan.text())
+        yield from plan.edits(f"Make {', '.join(names)} a tensor, and watch it")
 
 
 _BY_HAND = {
@@ -278,8 +269,7 @@ def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if dotted(call.func).endswith(f".{name}") and len(call.args) == 2:
             given = [source.operand(arg.value) for arg in call.args]
             plan.replace(call, code.format(*given, tf=source.tf))
-    if plan.changes:
-        yield Edit(f"Compute {name} by operations that have a gradient", plan.text())
+    yield from plan.edits(f"Compute {name} by operations that have a gradient")
 
 
 def leave_out_parentheses(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -292,5 +282,4 @@ def leave_out_parentheses(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     for call in all_of(statement, cst.Call) if statement is not None else ():
         if isinstance(call.func, cst.Attribute) and not call.args:
             plan.replace(call, source.code(call.func))
-    if plan.changes:
-        yield Edit("Leave out the parentheses: it is no function", plan.text())
+    yield from plan.edits("Leave out the parentheses: it is no function")

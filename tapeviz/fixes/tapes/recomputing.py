@@ -30,7 +30,7 @@ def compute_default_inside(case: FixCase) -> Iterator[Edit]:
             title = (
                 f"Compute the default of {name} in {function.name.value}, while the tape records"
             )
-            yield Edit(title, plan.text())
+            yield from plan.edits(title)
 
 
 def compute_again_inside(case: FixCase) -> Iterator[Edit]:
@@ -71,7 +71,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         put_in_front(plan, block, *chosen, *renamed)
         names = " and ".join(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
-        yield Edit(title, plan.text(), has_other_value=True)
+        yield from plan.edits(title, has_other_value=True)
 
 
 def _read_before_made(statements: Sequence[CstStatement]) -> set[str]:

@@ -62,8 +62,7 @@ def _kept(source: ParsedSource, line: int, left: cst.Call, back: int) -> Iterato
     name = plan.fresh_name(f"{value.value}_kept" if isinstance(value, cst.Name) else "kept")
     plan.before(first, f"{name} = {source.tf}.convert_to_tensor({source.code(bare(value))})")
     plan.replace(made[0], name)
-    title = f"Keep the tensor as {name}, and use it where its numbers come back"
-    yield Edit(title, plan.text())
+    yield from plan.edits(f"Keep the tensor as {name}, and use it where its numbers come back")
 
 
 def _is_exit(call: cst.Call) -> bool:

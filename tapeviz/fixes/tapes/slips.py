@@ -49,9 +49,8 @@ def spell_keyword(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             if found[1] in RENAMED_KEYWORDS and found[1] not in names:
                 near = [RENAMED_KEYWORDS[found[1]]]
             if near:
-                plan = Plan(source)
-                plan.replace(arg.keyword, near[0])
-                yield Edit(f"Write {near[0]}= in place of {found[1]}=", plan.text())
+                plan = Plan(source, {arg.keyword: near[0]})
+                yield from plan.edits(f"Write {near[0]}= in place of {found[1]}=")
 
 
 def add_self(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -68,7 +67,7 @@ def add_self(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 plan, own = Plan(source), cst.Param(cst.Name("self"))
                 params = function.params
                 plan.replace(params, params.with_changes(params=[own, *params.params]))
-                yield Edit(f"Give self to {function.name.value}", plan.text())
+                yield from plan.edits(f"Give self to {function.name.value}")
 
 
 def return_last(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -84,7 +83,7 @@ def return_last(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if isinstance(target, cst.Name) and not any(all_of(function.body, cst.Return)):
             plan = Plan(source)
             plan.last(function, f"return {target.value}")
-            yield Edit(f"Return {target.value} from {function.name.value}", plan.text())
+            yield from plan.edits(f"Return {target.value} from {function.name.value}")
 
 
 def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -106,8 +105,7 @@ def spell_attribute(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for node in all_of(statement, cst.Attribute):
             if node.attr.value == found[2]:
                 plan.replace(node.attr, proposed)
-        if plan.changes:
-            yield Edit(f"Write {proposed} in place of {found[2]}", plan.text())
+        yield from plan.edits(f"Write {proposed} in place of {found[2]}")
 
 
 _NO_SUPER = re.compile(r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`")
@@ -124,7 +122,7 @@ def call_super(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             if function.name.value == "__init__":
                 plan = Plan(source)
                 plan.first(function, "super().__init__()")
-                yield Edit(f"Call super().__init__() first in {kind.name.value}", plan.text())
+                yield from plan.edits(f"Call super().__init__() first in {kind.name.value}")
 
 
 def spell_key(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -141,9 +139,8 @@ def spell_key(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if not near or not isinstance(index, cst.Index):
             continue
         if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
-            plan = Plan(source)
-            plan.replace(index.value, f'"{near[0]}"')
-            yield Edit(f"Take the key {near[0]} in place of {key}", plan.text())
+            plan = Plan(source, {index.value: f'"{near[0]}"'})
+            yield from plan.edits(f"Take the key {near[0]} in place of {key}")
 
 
 def ask_for_variables(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -156,7 +153,7 @@ def ask_for_variables(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         if given is not None and isinstance(given.value, (cst.Name, cst.Attribute, cst.Subscript)):
             plan, code = Plan(source), source.code(given.value)
             plan.replace(given.value, f"{code}.trainable_variables")
-            yield Edit(f"Ask for the variables of {code}", plan.text())
+            yield from plan.edits(f"Ask for the variables of {code}")
 
 
 def make_loss(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -170,9 +167,8 @@ def make_loss(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     for call in all_of(statement, cst.Call):
         made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
         if isinstance(made, cst.SimpleString):
-            plan = Plan(source)
-            plan.replace(made, f"{source.tf}.keras.losses.get({source.code(made)})")
-            yield Edit(f"Make the loss of the name {source.code(made)}", plan.text())
+            plan = Plan(source, {made: f"{source.tf}.keras.losses.get({source.code(made)})"})
+            yield from plan.edits(f"Make the loss of the name {source.code(made)}")
 
 
 _NO_NUMBER = re.compile(
@@ -200,7 +196,7 @@ def print_in_graph(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 is_shown = True
     if plan.changes:
         shown = "Print with tf.print, which shows the numbers of each call"
-        yield Edit(shown if is_shown else "Keep the tensor: it has no numbers yet", plan.text())
+        yield from plan.edits(shown if is_shown else "Keep the tensor: it has no numbers yet")
 
 
 def say_in_tensorflow(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -214,5 +210,4 @@ def say_in_tensorflow(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             module, _, name = dotted(call.func).partition(".")
             if module == source.np and name in FUNCTIONS:
                 plan.replace(call, twin_of(source, name, call))
-    if plan.changes:
-        yield Edit("Compute with TensorFlow in place of NumPy", plan.text())
+    yield from plan.edits("Compute with TensorFlow in place of NumPy")

@@ -35,7 +35,7 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         is_list = is_begin and not any(beyond in names for names in case.trace.names.values())
         plan, new = Plan(source), whole if is_list else f"[{', '.join(originals)}]"
         plan.replace(asked.value, new)
-        yield Edit(f"Ask for {new}, which {case.target} was computed from", plan.text())
+        yield from plan.edits(f"Ask for {new}, which {case.target} was computed from")
         return
     shown = (each for each in case.call.sources if each.text == case.finding.source)
     original = _original(case, next(shown, None))
@@ -44,16 +44,15 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
     if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
         small = sole(source.statement(case.cause.line))
         made = small.value if isinstance(small, cst.Assign) else None
-        plan = Plan(source)
-        plan.replace(asked.value, original)
+        plan = Plan(source, {asked.value: original})
         if isinstance(made, cst.Subscript) and source.code(made.value) == original:
             part = source.code(made)[len(original) :]
             plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
             title = f"Ask for the gradient of {original}, and slice the result"
-            yield Edit(title, plan.text(), parts=(part,))
+            yield from plan.edits(title, parts=(part,))
             return
         title = f"Ask for {original}, which {case.target} was computed from"
-        yield Edit(title, plan.text(), has_other_shape=True)
+        yield from plan.edits(title, has_other_shape=True)
 
 
 def ask_for_bound(case: FixCase) -> Iterator[Edit]:
@@ -68,8 +67,7 @@ def ask_for_bound(case: FixCase) -> Iterator[Edit]:
         for node in all_of(asked.value, type(assign.value)) if isinstance(name, cst.Name) else ():
             if node.deep_equals(assign.value) and isinstance(node, (cst.Call, cst.Subscript)):
                 plan.replace(node, source.code(name))
-    if plan.changes:
-        yield Edit("Ask for what the target was computed with, by its name", plan.text())
+    yield from plan.edits("Ask for what the target was computed with, by its name")
 
 
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
@@ -96,8 +94,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         root = name.split(".")[0]
         if not name or name == owner or root in (source.tf, source.np, block.name, *dir(builtins)):
             continue
-        plan = Plan(source)
-        plan.replace(given, f"{name}.{attribute}")
+        plan = Plan(source, {given: f"{name}.{attribute}"})
         title = f"Ask for the variables of {name}, which {case.target} was computed with"
         edits = [Edit(title, plan.text(), has_other_shape=True)]
         if owner and owner not in called and _are_twins(source, owner, name):
@@ -160,7 +157,7 @@ def compute_once(case: FixCase) -> Iterator[Edit]:
             if other in source.before(made):
                 plan.before(other, made)
                 plan.remove(made)
-            yield Edit(f"Compute {name} once, and use it on line {source.line(other)}", plan.text())
+            yield from plan.edits(f"Compute {name} once, and use it on line {source.line(other)}")
 
 
 def is_computed_again(case: FixCase) -> bool:
@@ -189,7 +186,7 @@ def _join_outputs(case: FixCase, made: CstStatement, first: cst.Assign) -> Itera
         for statement in body_of(block) if block is not None else ():
             if is_method_statement(statement, block.name if block else "", "watch"):
                 plan.remove(statement)  # it would come too early, and what is computed is recorded
-        yield Edit("Compute all outputs by one call, in the tape's block", plan.text())
+        yield from plan.edits("Compute all outputs by one call, in the tape's block")
 
 
 def _outputs(source: ParsedSource, assign: cst.Assign) -> list[str]:
@@ -227,4 +224,4 @@ def use_copy_inside(case: FixCase) -> Iterator[Edit]:
     if rename_reads(plan, small.value, case.finding.source, [block.node.body]):
         plan.remove(made)
         plan.first(block.node, made)
-        yield Edit(f"Compute with {case.finding.source} in the tape's block", plan.text())
+        yield from plan.edits(f"Compute with {case.finding.source} in the tape's block")

@@ -52,8 +52,7 @@ def call_without_threads(case: FixCase) -> Iterator[Edit]:
                 plan.remove(loop if is_all and loop is not None else statement)  # type: ignore[arg-type]
             elif isinstance(alone := source.parent(call), cst.Expr):  # th.start(); th.join()
                 plan.remove(alone)
-    if plan.changes:
-        yield Edit("Call the function on the tape's own thread", plan.text())
+    yield from plan.edits("Call the function on the tape's own thread")
 
 
 def _asyncio(source: ParsedSource) -> str:

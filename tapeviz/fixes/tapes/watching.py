@@ -36,7 +36,7 @@ def watch_first(case: FixCase) -> Iterator[Edit]:
             for statement in _late_watches(case, block):
                 plan.remove(statement)
             _put_watch(case, plan, block, f"{_named(plan, block)}.watch({expression})")
-            yield Edit(f"Watch {words} from the start of the block", plan.text())
+            yield from plan.edits(f"Watch {words} from the start of the block")
 
 
 def watch_lost(case: FixCase) -> Iterator[Edit]:
@@ -61,7 +61,7 @@ def watch_values(case: FixCase) -> Iterator[Edit]:
     else:
         watched = f"[v.value for v in {source.code(asked)}]"
     _put_watch(case, plan, block, f"{name}.watch({watched})")
-    yield Edit(f"Watch the values of {source.code(asked)}", plan.text())
+    yield from plan.edits(f"Watch the values of {source.code(asked)}")
 
 
 def make_variable(case: FixCase) -> Iterator[Edit]:
@@ -82,7 +82,7 @@ def make_variable(case: FixCase) -> Iterator[Edit]:
         plan.replace(value.func, f"{tf}.Variable")
     else:
         plan.replace(value, f"{tf}.Variable({source.code(value)})")
-    yield Edit(f"Make {case.finding.source} a tf.Variable, which tapes watch", plan.text())
+    yield from plan.edits(f"Make {case.finding.source} a tf.Variable, which tapes watch")
 
 
 def watch_by_itself(case: FixCase) -> Iterator[Edit]:
@@ -93,9 +93,8 @@ def watch_by_itself(case: FixCase) -> Iterator[Edit]:
         return
     keyword = argument(call, 1, "watch_accessed_variables")
     if keyword is not None:
-        plan = Plan(case.source)
-        plan.replace(call, lambda old: _without(old, "watch_accessed_variables", 1))
-        yield Edit("Let the tape watch every variable that is read", plan.text())
+        plan = Plan(case.source, {call: lambda old: _without(old, "watch_accessed_variables", 1)})
+        yield from plan.edits("Let the tape watch every variable that is read")
 
 
 def make_trainable(case: FixCase) -> Iterator[Edit]:
@@ -104,9 +103,8 @@ def make_trainable(case: FixCase) -> Iterator[Edit]:
     for call in source.calls(case.cause.line, "Variable", "add_weight", "get_variable"):
         keyword = argument(call, 99, "trainable")
         if keyword is not None:
-            plan = Plan(source)
-            plan.replace(call, lambda old: _without(old, "trainable", 99))
-            yield Edit(f"Make {case.finding.source} trainable", plan.text())
+            plan = Plan(source, {call: lambda old: _without(old, "trainable", 99)})
+            yield from plan.edits(f"Make {case.finding.source} trainable")
 
 
 def _without(call: cst.Call, keyword: str, position: int) -> cst.Call:

@@ -120,9 +120,6 @@ class Translated:
         if manner.is_like_numpy:
             self._enable_numpy()
 
-    def text(self) -> str:
-        return self.plan.text()
-
     def _enable_numpy(self) -> None:
         line = f"{self.source.tf}.experimental.numpy.experimental_enable_numpy_behavior()"
         for statement in self.source.statements:

@@ -35,8 +35,7 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
         places = _places(source, _with_steps(source, call, _LATER))
         takes = _parameters(source, function.value)
         for is_batch in (False, True) if takes == 1 else (False,):
-            plan = Plan(source)
-            plan.replace(call, call.func.value)
+            plan = Plan(source, {call: call.func.value})
             for python in case.calls_given(*PYTHON_FUNCTIONS):
                 inside, given = argument(python, 0, "func"), argument(python, 1, "inp")
                 if inside is not None and given is not None:
@@ -57,7 +56,7 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
                 many = f"{source.tf}.stack([{by_one}(v) for v in {v}])"
                 plan.first(block.node, f"{v} = {many if is_batch else f'{by_one}({v})'}")
             if places:
-                yield Edit("Map the elements in Python, where the tape records it", plan.text())
+                yield from plan.edits("Map the elements in Python, where the tape records it")
 
 
 def walk_generator(case: FixCase) -> Iterator[Edit]:
@@ -75,7 +74,7 @@ def walk_generator(case: FixCase) -> Iterator[Edit]:
         elements = f"({tf}.nest.map_structure({tf}.convert_to_tensor, v) for v in {made})"
         for place in places:
             plan.replace(place, elements)
-        yield Edit("Walk through the generator itself, where the tape records it", plan.text())
+        yield from plan.edits("Walk through the generator itself, where the tape records it")
 
 
 def _with_steps(source: ParsedSource, made: cst.Call, steps: tuple[str, ...]) -> cst.BaseExpression:
@@ -164,9 +163,8 @@ def unstack_values(case: FixCase) -> Iterator[Edit]:
         if size is not None:
             of_tensor = f"[{v}[i:i + {n}] for i in range(0, {v}.shape[0], {n})]"
         for new in (f"[{value}]",) if is_whole else (of_tensor, of_several):
-            plan = Plan(source)
-            plan.replace(walked, new)
-            yield Edit("Walk through the tensor itself in place of a dataset", plan.text())
+            plan = Plan(source, {walked: new})
+            yield from plan.edits("Walk through the tensor itself in place of a dataset")
 
 
 def gather_by_position(case: FixCase) -> Iterator[Edit]:
@@ -186,8 +184,7 @@ def gather_by_position(case: FixCase) -> Iterator[Edit]:
         place = next((n for n, v in enumerate(values) if not isinstance(v, cst.Name)), 0)
         t = source.code(values[place])
         positions = f"{tf}.range({tf}.shape({t})[0])"
-        plan = Plan(source)
-        plan.replace(values[place], positions)
+        plan = Plan(source, {values[place]: positions})
         walks = _places(source, _with_steps(source, call, _LATER))
         loop = source.parent(walks[0]) if len(walks) == 1 else None
         beside = source.beside(block.node, loop.body.body[0]) if isinstance(loop, cst.For) else None  # type: ignore[arg-type]
@@ -199,7 +196,7 @@ def gather_by_position(case: FixCase) -> Iterator[Edit]:
         early = set().union(*map(read_names, source.before(beside)), read_names(values[place]))
         if name and name not in early:
             put_in_front(plan, block, f"{name} = {tf}.gather({t}, {name})")
-            yield Edit("Let the dataset give positions, and take the elements there", plan.text())
+            yield from plan.edits("Let the dataset give positions, and take the elements there")
 
 
 def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.BaseExpression] | None:
@@ -227,7 +224,7 @@ def reduce_in_python(case: FixCase) -> Iterator[Edit]:
         element, elements = plan.fresh_name("element"), source.code(call.func.value)
         plan.replace(call, source.code(start.value))
         plan.after(statement, f"for {element} in {elements}:\n    {y} = {f}({y}, {element})\n")
-        yield Edit("Loop over the dataset in Python, where the tape records it", plan.text())
+        yield from plan.edits("Loop over the dataset in Python, where the tape records it")
 
 
 def keep_elements(case: FixCase) -> Iterator[Edit]:
@@ -236,5 +233,4 @@ def keep_elements(case: FixCase) -> Iterator[Edit]:
     for call in case.calls("as_numpy_iterator"):
         if isinstance(call.func, cst.Attribute):
             plan.replace(call, call.func.value)
-    if plan.changes:
-        yield Edit("Take the elements as tensors, without as_numpy_iterator", plan.text())
+    yield from plan.edits("Take the elements as tensors, without as_numpy_iterator")

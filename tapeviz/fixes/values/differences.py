@@ -42,9 +42,4 @@ def central_difference(case: FixCase) -> Iterator[Edit]:
             terms.append(f"{tf}.stop_gradient({slope}) * ({a} - {tf}.stop_gradient({a}))")
         if len(terms) > 1:
             plan.replace(call, fitting(source, call, cst.parse_expression(" + ".join(terms))))
-    if plan.changes:
-        yield Edit(
-            "Estimate: take its slope from the difference of two values beside",
-            plan.text(),
-            is_estimate=True,
-        )
+    yield from plan.edits("Estimate: take its slope from the difference of two values beside")

@@ -71,8 +71,7 @@ def straight_through_any(case: FixCase) -> Iterator[Edit]:
             plan.named(call.args[0].value)
             plan.replace(call, partial(_passed_by, source, call))
             name = source.code(call.func)
-            title = f"Estimate: let the gradient pass {name} as if it were not there"
-            yield Edit(title, plan.text(), is_estimate=True)
+            yield from plan.edits(f"Estimate: let the gradient pass {name} as if it were not there")
 
 
 def _passed_by(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
@@ -87,7 +86,6 @@ STRAIGHT_THROUGH = CallRewrite(
     ),
     _with_slope,
     "Estimate: let the gradient pass {name} as if it were not there",
-    is_estimate=True,
     repeated=_passed,
 )
 
@@ -95,7 +93,6 @@ LEAVE_OUT_ROUNDING = CallRewrite(
     ("round", "rint", "floor", "ceil"),
     template("{arg}"),
     "Estimate: compute with the number itself, without {name}",
-    is_estimate=True,
 )
 """Where the slope at the rounded number is zero, as that of a cross entropy is at 0 and 1, a
 straight-through estimate gives zeros."""
@@ -137,7 +134,7 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
         else:
             continue
         title = f"Estimate: let the gradient pass from {name or 'what is returned'} to {before}"
-        yield Edit(f"{title} as if they were the same", plan.text(), is_estimate=True)
+        yield from plan.edits(f"{title} as if they were the same", is_estimate=True)
         return
 
 
@@ -223,9 +220,8 @@ def straight_through_largest(case: FixCase) -> Iterator[Edit]:
                 if other.args and source.code(other.args[0].value) == source.code(side):
                     plan.replace(back, straight_through(source, back, side))
                     break
-    if plan.changes:
-        title = "Estimate: straight-through, the choice with the gradient of what it chose by"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: straight-through, the choice with the gradient of what it chose by"
+    yield from plan.edits(title)
 
 
 def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
@@ -252,9 +248,8 @@ def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
             plan.replace(scores.value, soft)
         text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
         plan.replace(hard, text)
-    if plan.changes:
-        title = "Estimate: straight-through, the choice with the gradient of what it chose by"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Estimate: straight-through, the choice with the gradient of what it chose by"
+    yield from plan.edits(title)
 
 
 def divide_exactly(case: FixCase) -> Iterator[Edit]:
@@ -272,8 +267,7 @@ def divide_exactly(case: FixCase) -> Iterator[Edit]:
                 plan.replace(step.operator, cst.DivideAssign())
         for call in source.calls(line, "floordiv", "floor_divide"):
             plan.replace(call.func, f"{source.tf}.divide")
-    if plan.changes:
-        yield Edit("Estimate: divide without rounding down", plan.text(), is_estimate=True)
+    yield from plan.edits("Estimate: divide without rounding down")
 
 
 def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:

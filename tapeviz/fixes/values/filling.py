@@ -31,7 +31,7 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
         plan, name = Plan(source), source.code(written.value)
         plan.replace(made, f"{source.tf}.cast({source.code(made)}, {source.tf}.float32)")
         _bind_updated(plan, name)
-        yield Edit(f"Write into a tensor in place of the array {name}", plan.text())
+        yield from plan.edits(f"Write into a tensor in place of the array {name}")
 
 
 def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -57,11 +57,10 @@ def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                     text = f"{name}.assign({source.tf}.where({mask}, {value}, {name}))"
                 call = cst.Expr(cst.parse_expression(text))
                 plan.replace(write, lambda old, new=call: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
-        yield Edit(f"Write into {name} by assign", plan.text())
+        yield from plan.edits(f"Write into {name} by assign")
         return
     _bind_updated(plan, name)
-    if plan.changes:
-        yield Edit(f"Make a new tensor {name} with the new elements", plan.text())
+    yield from plan.edits(f"Make a new tensor {name} with the new elements")
 
 
 _REFUSED = re.compile(
@@ -119,7 +118,7 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
         value = source.operand(without_exit(small.value))
         plan.replace(small.value, f"{name} * (1.0 - {window}) + {value} * {window}")
         title = f"Estimate: write into {name} by weights that go over from 0 to 1 at the edge"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title)
 
 
 def _written(small: cst.CSTNode | None) -> cst.Subscript | None:

@@ -32,7 +32,7 @@ def safe_where(case: FixCase) -> Iterator[Edit]:
             if branch is not None and not isinstance(branch.value, (cst.Name, cst.BaseNumber)):
                 count += _guard(plan, condition.value, branch.value, is_taken)
     if count:
-        yield Edit(_GUARDED, plan.text())
+        yield from plan.edits(_GUARDED)
 
 
 def safe_before_where(case: FixCase) -> Iterator[Edit]:
@@ -59,8 +59,7 @@ def safe_before_where(case: FixCase) -> Iterator[Edit]:
                     pair = (source.code(given), "1.0")[:: 1 if is_taken else -1]
                     chosen = f"{source.code(condition.value)}, {', '.join(pair)}"
                     plan.replace(given, f"{source.tf}.where({chosen})")
-            if plan.changes:
-                yield Edit(_GUARDED, plan.text())
+            yield from plan.edits(_GUARDED)
 
 
 def _risky_input(node: cst.CSTNode) -> cst.BaseExpression | None:
@@ -196,14 +195,12 @@ def shifted_exponential(case: FixCase) -> Iterator[Edit]:
     near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
     calls = [call for node in (statement, *near) for call in all_of(node, cst.Call)]
     plan = Plan(source)
-    found = [call for call in calls if called_name(call) == "exp" and call.args]
-    for call in found:
+    for call in (call for call in calls if called_name(call) == "exp" and call.args):
         given = call.args[0].value
         x = source.operand(given)
         largest = f"{source.tf}.reduce_max({source.code(given)}, axis=-1, keepdims=True)"
         plan.replace(given, f"{x} - {largest}")
-    if found:
-        yield Edit("Subtract the largest before the exponential, as softmax does", plan.text())
+    yield from plan.edits("Subtract the largest before the exponential, as softmax does")
 
 
 def _lines(case: FixCase) -> tuple[int, ...]:
@@ -237,9 +234,8 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
             plan.replace(node, "1e9")
         elif isinstance(node, cst.Call) and source.code(node) in ('float("-inf")', "float('-inf')"):
             plan.replace(node, "-1e9")
-    if plan.changes:
-        title = "Mask with -1e9 in place of minus infinity: a row with all masked stays finite"
-        yield Edit(title, plan.text(), is_estimate=True)
+    title = "Mask with -1e9 in place of minus infinity: a row with all masked stays finite"
+    yield from plan.edits(title, is_estimate=True)
 
 
 _NORMALISING = ("softmax", "log_softmax", "reduce_logsumexp", "softmax_cross_entropy_with_logits")
@@ -283,7 +279,7 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
         title = f"Keep the input of {' and '.join(dict.fromkeys(names))} {where}"
         # An angle of 0 becomes one of sqrt(2e-7).
         is_angle = not {"acos", "asin"}.isdisjoint(names)
-        yield Edit(title, plan.text(), has_other_value=is_angle)
+        yield from plan.edits(title, has_other_value=is_angle)
 
 
 def off_zero(case: FixCase) -> Iterator[Edit]:
@@ -310,7 +306,7 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
                 names["the power"] = None
     if names:
         title = f"Add 1e-7 to the input of {' and '.join(names)}: its slope at 0 is finite then"
-        yield Edit(title, plan.text(), is_estimate=True)
+        yield from plan.edits(title, is_estimate=True)
 
 
 def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
@@ -343,16 +339,14 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
             )
         else:
             plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
-    if plan.changes:
-        yield Edit("Divide so that a division by zero gives 0", plan.text(), is_estimate=True)
+    yield from plan.edits("Divide so that a division by zero gives 0", is_estimate=True)
     plan = Plan(source)
     for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
         if isinstance(node.operator, cst.Divide):
             plan.replace(
                 node.right, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)")
             )
-    if plan.changes:
-        yield Edit("Add 1e-6 to what is divided by", plan.text(), is_estimate=True)
+    yield from plan.edits("Add 1e-6 to what is divided by", is_estimate=True)
 
 
 def _divided(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression:
@@ -381,9 +375,8 @@ def product_with_log(case: FixCase) -> Iterator[Edit]:
                 text = f"{source.tf}.math.xlogy({source.code(factor)}, {source.code(inside)})"
                 plan.replace(node, text)
                 break
-    if plan.changes:
-        title = "Take the product with the logarithm in one step: it is 0 where the factor is"
-        yield Edit(title, plan.text())
+    title = "Take the product with the logarithm in one step: it is 0 where the factor is"
+    yield from plan.edits(title)
 
 
 def wider_floats(case: FixCase) -> Iterator[Edit]:
@@ -396,5 +389,4 @@ def wider_floats(case: FixCase) -> Iterator[Edit]:
     for text in all_of(source.module, cst.SimpleString):
         if text.evaluated_value == "float16":
             plan.replace(text, f"{text.quote}float32{text.quote}")
-    if plan.changes:
-        yield Edit("Compute in float32, which overflows much later", plan.text())
+    yield from plan.edits("Compute in float32, which overflows much later")

@@ -74,13 +74,13 @@ def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
         translated = Translated(case, set(nodes_of_region(case, region)), manner)
         if translated.count and translated.cuts_digits:
             title = "Estimate: compute with TensorFlow, and keep the digits that are cut off"
-            yield Edit(title, translated.text(), is_estimate=True)
+            yield from translated.plan.edits(title)
         elif translated.count and translated.draws_anew:
             title = "Draw with TensorFlow, whose draws have a slope by their parameters"
-            yield Edit(title, translated.text(), is_estimate=True)
+            yield from translated.plan.edits(title, is_estimate=True)
         elif translated.count:
             title = "Compute with TensorFlow in place of NumPy and Python"
-            yield Edit(title, translated.text(), has_other_value=translated.draws_more_often)
+            yield from translated.plan.edits(title, has_other_value=translated.draws_more_often)
 
 
 def said_in_tensorflow(
@@ -123,7 +123,7 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
                 plan, twins = Plan(source), Translated(case, ())
                 plan.replace(call, twins.function(cst.Call(function.value, taken), known))
                 title = f"Compute with TensorFlow in place of {source.code(function.value)}"
-                yield Edit(title, plan.text())
+                yield from plan.edits(title)
             continue
         inside: cst.CSTNode | None = function.value
         if not isinstance(inside, cst.Lambda):
@@ -135,8 +135,9 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
             nodes = set(nodes_in(inside)) if inside else set()
             translated = Translated(case, nodes, TranslationRules(has_vectors))
             translated.plan.replace(call, partial(_called, place, names))
-            title = f"Call {name} directly, and let it compute with TensorFlow"
-            yield Edit(title, translated.text())
+            yield from translated.plan.edits(
+                f"Call {name} directly, and let it compute with TensorFlow"
+            )
 
 
 def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:

@@ -52,7 +52,7 @@ def list_elements(case: FixCase) -> Iterator[Edit]:
             plan.before(gone[-1], top.with_changes(leading_lines=above), *rest)
             for statement in gone:
                 plan.remove(statement)
-            yield Edit(f"Make {name} of its elements, in place of an array", plan.text())
+            yield from plan.edits(f"Make {name} of its elements, in place of an array")
             return
 
 

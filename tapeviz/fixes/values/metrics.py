@@ -63,16 +63,14 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
                 if dotted(call.func) == f"{metric}.result" and source.line(call) >= line
             ]
             if value and results:
-                plan = Plan(source)
-                plan.replace(results[0], value)
-                yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
+                plan = Plan(source, {results[0]: value})
+                yield from plan.edits(_SURE_TITLE if is_sure else _TITLE, is_estimate=is_sure)
         for forms, is_sure in ((_FORMS, False), (_SURE, True)):
             plan = Plan(source)
             for call in all_of(statement, cst.Call) if statement is not None else ():
                 if value := _value(source, dotted(call.func), call, forms):
                     plan.replace(call, value)
-            if plan.changes:
-                yield Edit(_SURE_TITLE if is_sure else _TITLE, plan.text(), is_estimate=is_sure)
+            yield from plan.edits(_SURE_TITLE if is_sure else _TITLE, is_estimate=is_sure)
 
 
 def follow_average(case: FixCase) -> Iterator[Edit]:
@@ -92,11 +90,8 @@ def follow_average(case: FixCase) -> Iterator[Edit]:
                 if dotted(read.func) == f"{name}.average" and read.args:
                     w, now = source.operand(read.args[0].value), source.code(read)
                     plan.replace(read, f"{now} + {share} * ({w} - {tf}.stop_gradient({w}))")
-            if plan.changes:
-                title = (
-                    "Give the average the slope of its last step: TensorFlow keeps it in a variable"
-                )
-                yield Edit(title, plan.text(), has_other_slope=True)
+            title = "Give the average the slope of its last step: TensorFlow keeps it in a variable"
+            yield from plan.edits(title, has_other_slope=True)
 
 
 def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Edit]:
@@ -116,7 +111,7 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
     for result in results:
         if source.line(result) > source.line(loop):
             plan.replace(result, f"{source.tf}.{form}({name})")
-    yield Edit(_TITLE, plan.text())
+    yield from plan.edits(_TITLE)
 
 
 def _value(

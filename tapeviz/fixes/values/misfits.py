@@ -76,7 +76,7 @@ def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 cast.add(code)
         if cast:
             what = ", ".join(sorted(cast))
-            yield Edit(f"Cast {what} to {wanted}, the dtype of what it meets", plan.text())
+            yield from plan.edits(f"Cast {what} to {wanted}, the dtype of what it meets")
 
 
 _OF_INTEGERS = ("shape", "size", "rank", "argmax", "argmin", "argsort", "searchsorted")
@@ -125,7 +125,7 @@ def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             plan.replace(node, f"{source.tf}.cast({source.code(node)}, {source.tf}.{wanted})")
         if chosen:
             names = ", ".join(sorted({source.code(node) for node in chosen}))
-            yield Edit(f"Cast {names} to {wanted}", plan.text())
+            yield from plan.edits(f"Cast {names} to {wanted}")
 
 
 def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -136,10 +136,9 @@ def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     traced = converted_lines(failure.message, trace.filename)
     for line in (*traced, *(failure.lines or (failure.line,))):
         for node, left, right in _products(source, line):
-            plan = Plan(source)
             factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
-            plan.replace(node, f"{source.tf}.tensordot({factors}, 1)")
-            yield Edit("Multiply by tf.tensordot, which takes vectors as well", plan.text())
+            plan = Plan(source, {node: f"{source.tf}.tensordot({factors}, 1)"})
+            yield from plan.edits("Multiply by tf.tensordot, which takes vectors as well")
 
 
 _SIZES = re.compile(r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
@@ -159,11 +158,10 @@ def transpose_to_fit(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     fitting = {"a": first[-2] == second[-2], "b": first[-1] == second[-1]}
     for which in (which for which, fits in fitting.items() if fits):
         for node, left, right in _products(source, failure.line):
-            plan = Plan(source)
             factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
-            plan.replace(node, f"{source.tf}.matmul({factors}, transpose_{which}=True)")
+            plan = Plan(source, {node: f"{source.tf}.matmul({factors}, transpose_{which}=True)"})
             words = {"a": "first", "b": "second"}[which]
-            yield Edit(f"Transpose the {words} matrix, so that the shapes fit", plan.text())
+            yield from plan.edits(f"Transpose the {words} matrix, so that the shapes fit")
 
 
 def _products(
@@ -222,9 +220,8 @@ def use_functions_for_methods(trace: Trace, source: ParsedSource) -> Iterator[Ed
     for call in source.calls(failure.line, found[1]):
         if isinstance(call.func, cst.Attribute):
             plan.replace(call, partial(function_for_method, source))
-    if plan.changes:
-        title = f"Use TensorFlow's function for {found[1]}, a method that tensors do not have"
-        yield Edit(title, plan.text())
+    title = f"Use TensorFlow's function for {found[1]}, a method that tensors do not have"
+    yield from plan.edits(title)
 
 
 def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
@@ -239,8 +236,7 @@ def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         for given in header_nodes(statement, cst.Arg):
             if isinstance(given.value, (cst.List, cst.Tuple)):
                 plan.replace(given.value, f"{source.tf}.constant({source.code(given.value)})")
-        if plan.changes:
-            yield Edit("Give Keras a tensor in place of a list", plan.text())
+        yield from plan.edits("Give Keras a tensor in place of a list")
         return
     if "cannot mix tensors and non-tensors" not in failure.message:
         return
@@ -249,8 +245,7 @@ def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             for each in given.value.elements:
                 text = f"{source.tf}.convert_to_tensor({source.code(each.value)})"
                 plan.replace(each.value, text)
-    if plan.changes:
-        yield Edit("Give the model tensors alone, no array beside a tensor", plan.text())
+    yield from plan.edits("Give the model tensors alone, no array beside a tensor")
 
 
 def use_present_names(trace: Trace, source: ParsedSource) -> Iterator[Edit]:

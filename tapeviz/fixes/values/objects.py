@@ -40,7 +40,7 @@ def match_keys(case: FixCase) -> Iterator[Edit]:
                 looked_up += 1
         if looked_up:
             title = "Take the values themselves by their keys, in place of what the table kept"
-            yield Edit(title, plan.text())
+            yield from plan.edits(title)
 
 
 def _object_filled(source: ParsedSource, filled: cst.Call) -> str:
@@ -64,8 +64,7 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
         made = source.bound_to(queue) if queue else None
         if not isinstance(made, cst.Call) or called_name(made) not in _QUEUES:
             continue
-        plan = Plan(source)
-        plan.replace(made, "[]")
+        plan = Plan(source, {made: "[]"})
         for call in all_of(source.module, cst.Call):
             owner, _, method = dotted(call.func).rpartition(".")
             given = [source.operand(arg.value) for arg in call.args]
@@ -78,7 +77,7 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
             }
             if owner == queue and method in as_list:
                 plan.replace(call, as_list[method])
-        yield Edit(f"Make {queue} a list, which holds the tensors themselves", plan.text())
+        yield from plan.edits(f"Make {queue} a list, which holds the tensors themselves")
 
 
 def _single(source: ParsedSource, call: cst.Call) -> str:

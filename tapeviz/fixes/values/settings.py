@@ -56,7 +56,7 @@ def compute_by_hand(case: FixCase) -> Iterator[Edit]:
             names.append(name)
     if names:
         title = f"Compute what {names[0]} does with tensors: Keras keeps its setting as a number"
-        yield Edit(title, plan.text())
+        yield from plan.edits(title)
 
 
 def _uses(source: ParsedSource, made: cst.Call) -> Iterator[cst.Call]:

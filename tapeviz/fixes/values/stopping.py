@@ -48,9 +48,8 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
                 text = f"{stopped} + {source.operand(kept)}"
                 plan.replace(call, text)
                 break
-    if plan.changes:
-        title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"
-        yield Edit(title, plan.text(), is_estimate=True, has_other_slope=True)
+    title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"
+    yield from plan.edits(title, is_estimate=True, has_other_slope=True)
 
 
 def turn_around(case: FixCase) -> Iterator[Edit]:
@@ -74,7 +73,7 @@ def turn_around(case: FixCase) -> Iterator[Edit]:
             of_both = f"{source.operand(first)} - {code(other)}"
             plan.replace(sum_, f"{code(other)} + {code(stopped.func)}({of_both})")
             title = f"Straight-through the other way round: the gradient goes to {code(second)}"
-            yield Edit(title, plan.text(), is_estimate=True, has_other_value=True)
+            yield from plan.edits(title, is_estimate=True, has_other_value=True)
 
 
 def _without_argument(name: str, case: FixCase, call: cst.Call) -> str:
@@ -145,8 +144,7 @@ def give_identity(case: FixCase) -> Iterator[Edit]:
     for call in all_of(source.module, cst.Call) if not (there or is_called_there) else ():
         if called_name(call) == "stop_gradient" and call.args:
             plan.replace(call, partial(inner, source, call))
-    if plan.changes:
-        yield Edit("Let the gradient through: remove tf.stop_gradient", plan.text())
+    yield from plan.edits("Let the gradient through: remove tf.stop_gradient")
 
 
 def inner(source: ParsedSource, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
