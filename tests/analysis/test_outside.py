@@ -23,6 +23,29 @@ def test_an_index_that_a_library_took_did_not_come_back_in_the_same_call(
     assert bool(follow(s.trace()).came_back) is is_linked
 
 
+@pytest.mark.parametrize(
+    ("text", "operation", "is_linked"),
+    [
+        ("y = c.numpy() + f(x, w)", "f(x, w)", False),  # what left is no operand of this operation
+        ("y = c.numpy() + f(x, w)", "c.numpy() + f(x, w)", True),
+        ("y = c.numpy() + f(x, w)", "", True),  # columns are not known
+        ("y = [f(x, w) for x in c.numpy()]", "f(x, w)", True),
+    ],
+)
+def test_a_constant_comes_from_the_operands_of_its_operation(
+    text: str, operation: str, is_linked: bool
+) -> None:
+    s = Script(text)
+    for number, part in ((77, "c.numpy()"), (78, operation)):
+        column = text.index(part) if part else -1
+        frame = ("<module>", 1, column, 1 if part else -1, column + len(part))
+        s.events.append(e.SiteSeen(number, [frame], 0))
+    s.events.append(e.ValueLeft(s.tensor((), value=0.5), "numpy", 77))
+    given = s.tensor((2, 2))
+    s.events.append(e.OpRan(1, "MatMul", [given, s.tensor((2, 2))], [s.tensor((2, 2))], site=78))
+    assert (given in follow(s.trace()).came_back) is is_linked
+
+
 def test_what_fills_the_weights_of_a_layer_is_no_value_of_the_line_that_builds_it() -> None:
     s = Script("y = dense(f(x.numpy()))")
     s.events.append(e.SiteSeen(77, [("<module>", 1, 0, 1, 22)], 0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...latest import for_latest
 from ...text.source import SourceText
-from ...text.statements import Statement, read_text
+from ...text.statements import Statement
 from ...trace.calls import Call
 from ...trace.ids import TensorId
 from ...trace.model import Binding, Leave, Trace
@@ -22,7 +22,6 @@ from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ...trace.sites import Site
 from ...trace.stats import Array
-from .depths import read_depths
 from .slicing import Slicer, Trail
 
 _REDUCTIONS, _FILLING = ops_with("reduces"), ops_with("draw") | {"Fill"}
@@ -63,7 +62,7 @@ def follow(trace: Trace) -> Outside:
     leaves = [leave for leave in trace.leaves if leave.how not in NO_NUMBER and leave.site.line]
     if not leaves or text.tree is None:
         return NOTHING_OUTSIDE
-    slicer = Slicer(trace.bindings, leaves, read_text(text), read_depths(text))
+    slicer = Slicer(trace.bindings, leaves, text)
     found: dict[TensorId, tuple[Leave, ...]] = {}
     between: dict[TensorId, frozenset[int]] = {}
     steps: dict[tuple[TensorId, int], int] = {}

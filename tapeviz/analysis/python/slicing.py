@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...text.statements import PythonText, Statement
+from ...text.source import SourceText
+from ...text.statements import Statement, read_text
 from ...trace.model import Binding, Leave
 from ...trace.sites import Site, StackFrame
-from .depths import Depths
+from .depths import read_depths
 
 _MOST_LEAVES = 64
 _MOST_BINDINGS = 200
@@ -36,6 +37,11 @@ def _encloses(outer: StackFrame, inner: StackFrame) -> bool:
     begins = (outer.line, outer.column) <= (inner.line, inner.column)
     ends = (outer.end_line, outer.end_column) >= (inner.end_line, inner.end_column)
     return begins and ends and outer.span != inner.span
+
+
+def _stands_in(inner: StackFrame, outer: StackFrame) -> bool:
+    """Whether the expression of one frame is the other's or a part of it, as far as is known."""
+    return inner.column < 0 or inner.span == outer.span or _encloses(outer, inner)
 
 
 def _is_index_within(leave: Leave, inner: StackFrame) -> bool:
@@ -63,13 +69,15 @@ class Trail(NamedTuple):
 
 class _Ran(NamedTuple):
     """A statement that ran: the stack that it ran in, between which times, and how many operations
-    follow on what it binds; -1 where the value came back, for TensorFlow recorded those."""
+    follow on what it binds; -1 where the value came back, for TensorFlow recorded those. ``part``:
+    the frame of the expression in it that the value came from; None for all of it."""
 
     statement: Statement
     frames: Sequence[StackFrame]
     since: int
     until: int
     steps: int = -1
+    part: StackFrame | None = None
 
 
 def _steps_with(ran: _Ran, depth: int) -> int:
@@ -83,11 +91,11 @@ class Slicer:
         self,
         bindings: Iterable[Binding],
         leaves: Iterable[Leave],
-        text: PythonText,
-        depths: Depths,
+        source: SourceText,
     ) -> None:
-        self.text = text
-        self._depths = depths
+        self._source = source
+        self.text = read_text(source)
+        self._depths = read_depths(source)
         self._at_line: dict[int, list[Leave]] = {}
         for leave in sorted(leaves, key=lambda leave: leave.when):
             for line in {frame.line for frame in leave.site.frames}:
@@ -95,7 +103,7 @@ class Slicer:
         self._bindings: dict[tuple[int, str], dict[int, list[Binding]]] = {}
         for binding in bindings:
             if binding.site.line:
-                scope = text.home(text.scope(binding.site.line), binding.name)
+                scope = self.text.home(self.text.scope(binding.site.line), binding.name)
                 by_line = self._bindings.setdefault(self._key(scope, binding.name), {})
                 by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
@@ -103,7 +111,8 @@ class Slicer:
 
     def leaves_of(self, site: Site, when: int) -> Trail:
         """The leaves, before ``when``, that the statement at this place may have made use of, and
-        the way to them through other statements.
+        the way to them through other statements. Where the columns are known (Python 3.11 and
+        later) only the operands of the operation there count, not all of its statement.
 
         Statements are gone through backwards, the nearest first, and each line that binds a name
         once: of a loop one turn tells what the others do.
@@ -114,7 +123,7 @@ class Slicer:
         steps: dict[int, int] = {}
         passed: set[int] = set()
         seen: dict[tuple[int, str, int], int] = {}
-        waiting = deque(self._ran(site.frames, 0, when))
+        waiting = deque(self._came_back(site.frames, when))
         while waiting and len(seen) < _MOST_BINDINGS:
             ran = waiting.popleft()
             first = ran.statement.first
@@ -123,7 +132,7 @@ class Slicer:
                     found[leave.when] = leave
                     count = _steps_with(ran, self._depth_of(leave, ran.statement))
                     steps[leave.when] = min(count, steps.get(leave.when, count))
-            for name in ran.statement.reads:
+            for name in self._reads(ran):
                 bound = self._bound_by(name, ran, found, seen)
                 passed.update(each.statement.first for each in bound)
                 count = _steps_with(ran, self._depths.of_names.get((first, name), 0))
@@ -150,6 +159,16 @@ class Slicer:
         found = list(leaves[max(first, end - _MOST_LEAVES) : end])
         if ran.steps < 0 or ran.statement.binds:
             found = self._without_unreturned(found, ran.statement)
+        part = ran.part
+        if part is not None:
+            found = [
+                leave
+                for leave in found
+                if any(
+                    frame.line in ran.statement.lines and _stands_in(frame, part)
+                    for frame in leave.site.frames
+                )
+            ]
         inner = ran.frames[0] if ran.frames else None
         if inner is None or inner.column < 0:
             return found
@@ -217,6 +236,25 @@ class Slicer:
         statement = self.text.statement(frames[0].line) if frames else None
         return [] if statement is None else [_Ran(statement, frames, since, until)]
 
+    def _came_back(self, frames: Sequence[StackFrame], until: int) -> list[_Ran]:
+        """The statement of the innermost frame, of it only the call or operator that ran there. All
+        of it if that reads names which the statement binds inside, as a comprehension does."""
+        ran = self._ran(frames, 0, until)
+        if ran:
+            names = self._source.names_given(frames[0].span)[1]
+            known = {path.partition(".")[0] for path in ran[0].statement.reads}
+            if names and names <= known:
+                return [ran[0]._replace(part=frames[0])]
+        return ran
+
+    def _reads(self, ran: _Ran) -> Iterable[str]:
+        """The names that a statement reads, or the part of it that counts."""
+        reads = ran.statement.reads
+        if ran.part is None:
+            return reads
+        names = self._source.names_given(ran.part.span)[1]
+        return [path for path in reads if path.partition(".")[0] in names]
+
     def _bound_by(
         self, name: str, ran: _Ran, found: dict[int, Leave], seen: dict[tuple[int, str, int], int]
     ) -> list[_Ran]:
@@ -237,7 +275,7 @@ class Slicer:
                 return []
             if outer == scope and self.text.is_parameter(outer, name):
                 seen[unseen] = 0
-                return self._ran(_callers(ran.frames), 0, ran.until)
+                return self._came_back(_callers(ran.frames), ran.until)
             writers = self.text.writers(outer, name)
             if writers:
                 seen[unseen] = 0
