@@ -204,3 +204,28 @@ def test_a_diagnosis_lets_go_of_the_findings_that_others_replace() -> None:
     assert gone() is None
     assert not [holder for holder in gc.get_referrers(old) if isinstance(holder, tuple)]
     assert diagnosis.calls[0].steps
+
+
+@pytest.mark.parametrize(
+    ("asked", "made_first", "rounds"),
+    [
+        ("abab", "ab", [2, 2]),
+        ("abab", "", [2, 2]),  # made at the first call about it
+        ("ab", "ab", [1, 1]),
+        ("aabb", "", [4]),  # training begins anew, as in a cross-validation
+    ],
+)
+def test_models_that_are_trained_side_by_side_are_a_call_site_each(
+    asked: str, made_first: str, rounds: list[int]
+) -> None:
+    s = Script()
+    models = {name: s.variable(name) for name in made_first}
+    for name in asked:
+        if name not in models:
+            models[name] = s.variable(name)
+        tape = s.tape()
+        loss = s.op("Mul", [s.read(models[name])] * 2, line=2)
+        s.exit(tape)
+        with s.call(tape, [loss], [models[name]], line=3, variables=[models[name]]) as results:
+            results.append(s.tensor(value=1.0))
+    assert [len(site) for site in diagnose(s.trace()).rounds.sites] == rounds

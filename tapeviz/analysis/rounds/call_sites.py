@@ -93,7 +93,8 @@ class SourceSeries:
 @dataclass(frozen=True, eq=False)
 class CallSite:
     """The calls that ran from one place, in the order in which they ran; in a compiled function
-    those of one trace, if its traces are told apart, see :func:`.traces.trace_number`.
+    those of one trace, if its traces are told apart, see :func:`.traces.trace_number`; if it asks
+    about several models in turn, those of one, see :func:`.rounds.find_rounds`.
 
     ``calls``: their ids; ``places``: their positions among the calls of the diagnosis.
     ``sources``: in their order among the results of each call; none of a site of one call, whose

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ...trace.calls import Call
-from ...trace.ids import CallId, TapeId, TensorId
+from ...trace.ids import CallId, TapeId, TensorId, VariableId
 from ...trace.model import Trace
 from ...trace.ops import Op
 from ..findings import Finding
@@ -16,18 +16,44 @@ from ..model import CallDiagnosis
 from .call_sites import CallSite, Rounds, ShapeId, SourceSeries
 from .traces import trace_number
 
+MOST_MODELS = 8
+"""If a place asks about more sets of variables, they are rounds of one call site."""
+
 
 def find_rounds(
     trace: Trace, calls: Sequence[CallDiagnosis], shapes: Mapping[CallId, ShapeId]
 ) -> Rounds:
     """Group the diagnosed calls by call site, which of a compiled function may be one for each
-    trace; ``shapes``: of :func:`shapes_of`."""
+    trace, and of models that are trained side by side is one for each; ``shapes``: of
+    :func:`shapes_of`."""
     groups: dict[tuple[int, str, int], list[int]] = {}
     for place, diagnosed in enumerate(calls):
         call = diagnosed.call
         number, _ = trace_number(trace, call)
         groups.setdefault((call.site.id, call.method, number), []).append(place)
-    return Rounds(tuple(_site(trace, calls, places, shapes) for places in groups.values()))
+    sites = (site for places in groups.values() for site in _by_model(trace, calls, places))
+    ordered = sorted(sites, key=lambda places: places[0])
+    return Rounds(tuple(_site(trace, calls, places, shapes) for places in ordered))
+
+
+def _by_model(
+    trace: Trace, calls: Sequence[CallDiagnosis], places: Sequence[int]
+) -> Iterable[Sequence[int]]:
+    """The calls of one place in the source, apart for each set of variables that they ask about:
+    ``for net in (generator, discriminator): tape.gradient(loss, net.trainable_variables)``.
+
+    Only where all of the variables lived at the same time. Otherwise the same training began anew,
+    with new variables, as for each fold of a cross-validation or each task of MAML.
+    """
+    sets: dict[tuple[TensorId, ...], list[int]] = {}
+    for place in places:
+        sets.setdefault(calls[place].call.source_tensors, []).append(place)
+        if len(sets) > MOST_MODELS:
+            return (places,)
+    variables = [trace.variables.get(VariableId(each)) for sources in sets for each in sources]
+    first_unused = min(calls[asked[-1]].call.when for asked in sets.values())
+    lived = (known is not None and known.when < first_unused for known in variables)
+    return sets.values() if all(lived) else (places,)
 
 
 def _site(
