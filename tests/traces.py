@@ -262,4 +262,5 @@ def trace_of(source: str, ops: Iterable[Op], values: Mapping[int, Any], **more: 
         tensors[TensorId(id_)] = tensor_of(np.shape(value), kept=True)
         blob += raw.tobytes()
     made = {op.id: op for op in ops}
-    return Trace(source, ops=made, tensors=tensors, blob=blob, places=places, **more)
+    tables: dict[str, Any] = {"tensors": tensors, "blob": blob, "places": places}
+    return Trace(source, ops=made, recorded_ops=len(made), **tables, **more)

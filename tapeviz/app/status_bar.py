@@ -9,10 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
-from ..latest import for_latest
 from ..panels.widgets import ShortLabel, link_button, plain_label, set_state
 from ..recording.live import MOST_LIVE
-from ..trace.model import EMPTY_TRACE, Trace
+from ..trace.model import EMPTY_TRACE
 from ..wording import counted
 
 PATIENCE = 500
@@ -36,13 +35,6 @@ WORDS = {
     "fixes": "Trying fixes",
     "walk": "Reading the backward pass",
 }
-
-
-@for_latest
-def _recorded_ops(trace: Trace) -> int:
-    """The number of ops that were seen as they ran. Those inside of a compiled function are not
-    counted: they become known from its graph only when a call of it is looked into."""
-    return sum(op.within is None for op in trace.ops.values())
 
 
 class StatusBar(QWidget):
@@ -128,7 +120,7 @@ class StatusBar(QWidget):
 
     def _facts(self) -> list[str]:
         document, trace = self._document, self._document.trace
-        ops = document.runs.ops if document.is_running else _recorded_ops(trace)
+        ops = document.runs.ops if document.is_running else trace.recorded_ops
         parts = [f"{counted(ops, 'op')} recorded"] if ops else []
         both = document.comparing.both
         drawn = len((document if both is None else both).scene.boxes)

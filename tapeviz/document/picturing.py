@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.model import CallDiagnosis
 from ..drawing import Arranged
 from ..graph.model import NodeId
 from ..scene.model import EMPTY_SCENE, Scene
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 SMALL = 150
 """Boxes up to which another round is drawn at once; a larger picture is made in the background."""
-FEW_INSIDE = 4_000
-"""Nodes folded into these boxes, up to which it is: a tenth of a second's work at most."""
+FEW_INSIDE = 1_000
+"""Nodes folded into these boxes, up to which it is: a few hundredths of a second's work at most."""
 QUICK = 5_000
 """Ops of a trace up to which a picture waits for an inside that it lacks: that takes about as long
 as to diagnose the trace, here less than a second."""
@@ -154,8 +155,9 @@ class Picturing:
         self.take_arranged(arranged)
 
     def compose(self) -> None:
-        """Make the scene, if graph, trace, call or overlay are other ones. It comes later where
-        the graph drawn is of another call, and that of this one waits for insides."""
+        """Make the scene, if graph, trace, call or overlay are other ones: at once for what the
+        user chose in a small picture, else in the background. It comes later where the graph drawn
+        is of another call, and that of this one waits for insides."""
         document = self._document
         wanted = (self.arranged, document.trace, document.current_call, document.view.overlay)
         if self.arranged is NOTHING_ARRANGED or are_same(wanted, self._composed_from):
@@ -166,12 +168,22 @@ class Picturing:
         base = (*wanted[:3], document.view.overlay.show_bridge)
         work = partial(document.stages.compose, *wanted)
         take = partial(self._take_scene, base)
-        is_few = len(self.arranged.layout.rects) <= SMALL
-        if is_few and (are_same(base, self._scene_from) or _is_small(self.arranged)):
+        is_step = len(self.arranged.layout.rects) <= SMALL and are_same(base, self._scene_from)
+        if is_step or (self._is_chosen(base) and _is_small(self.arranged)):
             document.background.drop("compose")
             take(work())
         else:
             document.background.submit("compose", work, take)
+
+    def _is_chosen(self, base: tuple[object, ...]) -> bool:
+        """Whether the picture was of the same run, and the user chose another gradient call or
+        whether it has the bridge."""
+        if not self._scene_from or self._scene_from[1] is not base[1]:
+            return False
+        was, now = self._scene_from[2], base[2]
+        if not (isinstance(was, CallDiagnosis) and isinstance(now, CallDiagnosis)):
+            return False
+        return was.call.id != now.call.id or self._scene_from[3] != base[3]
 
     def _take_scene(self, base: tuple[object, ...], scene: Scene) -> None:
         self._scene_from = base

@@ -94,7 +94,7 @@ def turn_words(
     if row.turns is None:
         raise ValueError("the row of a step")
     rows = range(row.first, row.last + 1)
-    parts_given = parts.of(rows) if parts is not None else []
+    parts_given = parts.of(rows, MOST_PARTS + 1) if parts is not None else []
     percents = ((source, float(f"{100 * part:.2g}")) for source, part in parts_given[:MOST_PARTS])
     shares = (f"{percent:g} % of ∂{source}" for source, percent in percents)
     given = ", ".join(shares)  # in a narrow cell the name is cut, not the number

@@ -142,6 +142,9 @@ class Trace(_Referable):
     seed: int = 0
     """The seed of random numbers that the snippet did not seed itself; 0: unknown."""
     ops: Mapping[OpId, Op] = field(default_factory=dict)
+    recorded_ops: int = 0
+    """The number of ops that were seen as they ran. Those inside of compiled functions are not
+    counted: they become known from a graph when a call is looked into."""
     tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
     producers: Mapping[TensorId, OpId] = field(default_factory=dict)
     variables: Mapping[VariableId, Variable] = field(default_factory=dict)

@@ -166,6 +166,7 @@ def test_a_line_of_five_digits_can_be_read(panel: BackpropPanel) -> None:
     call = document.diagnosis.calls[0]
     narrow = panel.table.columnWidth(LINE)
     steps = tuple(structs.replace(step, line=12345) for step in call.steps)
+    document.trace = replace(document.trace, source="\n" * 12344)
     document.diagnosing.take(Diagnosis((with_steps(call, steps),)))
     assert row(panel, 1)[-1] == "12345"
     assert panel.table.columnWidth(LINE) >= narrow + 2 * panel.fontMetrics().horizontalAdvance("5")

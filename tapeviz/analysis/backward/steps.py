@@ -138,9 +138,10 @@ class Parts:
     place: Array
     part: Array
 
-    def of(self, rows: range) -> list[tuple[str, float]]:
-        """The sources to whose gradients these rows give, and the parts of these."""
+    def of(self, rows: range, most: int) -> list[tuple[str, float]]:
+        """The first sources, at most ``most``, to whose gradients these rows give, and the parts of
+        these."""
         first, after = np.searchsorted(self.rows, (rows.start, rows.stop))
         places = self.place[first:after]
         given = np.bincount(places, self.part[first:after])
-        return [(self.names[place], float(given[place])) for place in np.unique(places)]
+        return [(self.names[place], float(given[place])) for place in np.unique(places)[:most]]

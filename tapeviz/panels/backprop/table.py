@@ -51,8 +51,9 @@ class WalkTable(QTableView):
         self.setWordWrap(False)
 
     def fit_numbers(self, steps: Sequence[WalkStep]) -> None:
-        """Make the columns of numbers as wide as the largest number of a step and of a line."""
-        last_line = max((step.line or 0 for step in steps), default=0)
+        """Make the columns of numbers as wide as those of the last step and of the text's last
+        line: the steps may be hundreds of thousands, of which none is looked at here."""
+        last_line = self._document.trace.source.count("\n") + 1
         for column, number, fitting in ((NUMBER, len(steps), 2), (LINE, last_line, 3)):
             wider = 9 * max(len(str(number)) - fitting, 0)
             self.setColumnWidth(column, WIDTHS[column] + wider)

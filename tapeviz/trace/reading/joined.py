@@ -49,6 +49,7 @@ class ClosedRun:
         self.first_reads: dict[VariableId, TensorId] = {}
         for tensor, version in self.reads.items():
             self.first_reads.setdefault(version.variable, tensor)
+        self.recorded_ops = sum(op.within is None for op in tables.ops.values())
         self.functions: Mapping[int, TracedFunction] = tables.functions.functions()
         self.calls = WordedCalls(text, tables.calls)
         self._tapes: dict[TapeId, Tape] | None = None

@@ -68,6 +68,7 @@ class Joining:
         return Trace(
             **facts,
             ops=joined.ops,
+            recorded_ops=self._whole.recorded_ops,
             tensors=joined.tensors,
             producers=joined.producers,
             variables=variables,
