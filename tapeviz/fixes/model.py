@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypedDict
@@ -11,8 +12,8 @@ import libcst as cst
 from ..analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ..analysis.findings import Cause, Finding
 from ..trace.calls import Call
-from ..trace.model import Trace
-from .nodes import all_of, called_name, read_names
+from ..trace.model import Failure, Trace
+from .nodes import Node, all_of, called_name, read_names
 from .source import ParsedSource
 
 ESTIMATE = "Estimate: "
@@ -85,10 +86,30 @@ class EditFlags(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCase:
-    """An exception that ended the snippet: what ran, and the source to be edited."""
+    """An exception that ended the snippet: what ran, and the source to be edited.
+
+    ``match``: of the pattern that stands with the fix in ``tables/errors.py``.
+    """
 
     trace: Trace
     source: ParsedSource
+    failure: Failure
+    match: re.Match[str]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines of the snippet that it came through."""
+        return self.failure.lines or (self.failure.line,)
+
+    def calls(self, *names: str) -> Iterator[cst.Call]:
+        """The calls of functions or methods of these names on those lines."""
+        for line in self.lines:
+            yield from self.source.calls(line, *names)
+
+    def nodes(self, kind: type[Node], *lines: int) -> list[Node]:
+        """The nodes of a kind in the statement that raised, or in those on these lines; without
+        those in the body of a compound one."""
+        return self.source.nodes(kind, *(lines or (self.failure.line,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +149,11 @@ class FixCase:
         for line in self.lines():
             yield from self.source.calls(line, *names)
 
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """The nodes of a kind in the statements on the lines of the cause, without those in the
+        body of a compound one."""
+        return self.source.nodes(kind, *self.lines())
+
     def calls_given(self, *names: str) -> Iterator[cst.Call]:
         """As :meth:`calls`, and where TensorFlow called the function around the cause by itself,
         the calls that are given it, or a function that takes it."""
@@ -144,7 +170,7 @@ class FixCase:
 
 
 FixFunction = Callable[[FixCase], Iterator[Edit]]
-ErrorFixFunction = Callable[[Trace, ParsedSource], Iterator[Edit]]
+ErrorFixFunction = Callable[[ErrorCase], Iterator[Edit]]
 
 
 def raised_call(trace: Trace) -> Call | None:

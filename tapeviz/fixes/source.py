@@ -153,6 +153,17 @@ class ParsedSource:
         parameters = function.params.params if function is not None else ()
         return tuple(parameter.name.value for parameter in parameters)
 
+    def nodes(self, kind: type[Node], *lines: int) -> list[Node]:
+        """The nodes of a kind in the statements on these lines, without those in the body of a
+        compound one."""
+        statements = (self.statement(line) for line in lines)
+        return [
+            node
+            for statement in statements
+            if statement is not None
+            for node in header_nodes(statement, kind)
+        ]
+
     # Expressions
 
     def calls(self, line: int, *names: str) -> list[cst.Call]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ...analysis.errors.case import innermost_line
+from ...analysis.errors.python.modules import NO_MODULE
+from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
 from ...trace.model import Trace
-from ..model import Edit, ErrorFixFunction
+from ..model import Edit, ErrorCase, ErrorFixFunction
 from ..source import ParsedSource
 from ..tapes import keras_calls, raising, slips
 from ..tapes.absent_modules import leave_out_module
@@ -17,6 +20,7 @@ from ..values.filling import bind_new_tensor
 from ..values.misfits import (
     cast_to_agree,
     cast_to_allowed,
+    give_tensor,
     give_tensors,
     multiply_vectors,
     transpose_to_fit,
@@ -26,52 +30,78 @@ from ..values.misfits import (
 
 _log = logging.getLogger(__name__)
 
-ERROR_FIXES: tuple[ErrorFixFunction, ...] = (
-    leave_out_module,
-    raising.make_persistent,
-    raising.give_pairs,
-    raising.watch_value,
-    raising.take_sparse_values,
-    raising.hand_values,
-    raising.make_tensor,
-    raising.keep_tensor,
-    raising.ask_for_given,
-    give_symbolic,
-    raising.use_jacobian,
-    raising.make_dense,
-    raising.compute_by_hand,
-    raising.leave_out_parentheses,
-    keras_calls.name_weight,
-    keras_calls.compute_on_tape,
-    keras_calls.call_model,
-    bind_new_tensor,
-    slips.spell_keyword,
-    slips.add_self,
-    slips.return_last,
-    slips.spell_attribute,
-    slips.say_in_tensorflow,
-    slips.print_in_graph,
-    slips.ask_for_variables,
-    slips.call_super,
-    slips.spell_key,
-    slips.make_loss,
-    give_tensors,
-    use_functions_for_methods,
-    use_present_names,
-    cast_to_agree,
-    cast_to_allowed,
-    multiply_vectors,
-    transpose_to_fit,
+ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
+    (rf"^(?:{NO_MODULE})", leave_out_module),
+    (r"(?i)non-persistent", raising.make_persistent),
+    (r"", raising.give_pairs),
+    (r"", raising.watch_value),
+    (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
+    (r"has no attribute 'ndim'", raising.hand_values),
+    (r"", raising.make_tensor),
+    (r"numpy|ndarray|'float'|_id|float object", raising.keep_tensor),
+    (r"KerasTensor", raising.ask_for_given),
+    (r"KerasTensor", give_symbolic),
+    (r"", raising.use_jacobian),
+    (r"IndexedSlices", raising.make_dense),
+    (r"no entry for: (\w+)", raising.compute_by_hand),
+    (r"object is not callable", raising.leave_out_parentheses),
+    (r"", keras_calls.name_weight),
+    (r"'(?:minimize|compute_gradients)'", keras_calls.compute_on_tape),
+    (r"IteratorGetNext", keras_calls.call_model),
+    (
+        r"'[\w.]*(?:Tensor|Variable)' object does not support item assignment"
+        r"|only integer scalar arrays can be converted to a scalar index",
+        bind_new_tensor,
+    ),
+    (
+        r"(?:[Gg]ot an unexpected keyword argument|not recognized: \{)\s?'(\w+)'",
+        slips.spell_keyword,
+    ),
+    (r"\b(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+", slips.add_self),
+    (r"None", slips.return_last),
+    (r"'([\w.]+)'(?: object)? has no attribute '(\w+)'", slips.spell_attribute),
+    (r"numpy\(\) is only|symbolic tf\.Tensor", slips.say_in_tensorflow),
+    (
+        r"Tensor'? object has no attribute 'numpy'|numpy\(\) is only available"
+        r"|(?:float|int)\(\) argument must be .*, not '\w*Tensor'",
+        slips.print_in_graph,
+    ),
+    (r"has no attribute '_id'", slips.ask_for_variables),
+    (r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`", slips.call_super),
+    (r"^KeyError: ", slips.spell_key),
+    (r"'str' object is not callable\s*$", slips.make_loss),
+    (r"Expected an instance of (?:list|tuple), got <tf\.", give_tensor),
+    (r"cannot mix tensors and non-tensors", give_tensors),
+    (r"Tensor'? object has no attribute '(\w+)'", use_functions_for_methods),
+    (
+        r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'",
+        use_present_names,
+    ),
+    (r"", cast_to_agree),
+    (
+        r"Value (?:for attr '\w+' of|passed to parameter '\w+' has DataType) (\w+) (?:is )?not in "
+        r"(?:the )?list of allowed values: (\w+(?:, \w+)*)",
+        cast_to_allowed,
+    ),
+    (NOT_A_MATRIX, multiply_vectors),
+    (r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]", transpose_to_fit),
 )
-"""For an error of the text, and for one that an edit brings where a gradient was missing."""
+"""A pattern of ``Type: message`` (TensorFlow 2.15 to 2.21, Keras 2 and 3, Python 3.10 to 3.13), and
+the fix that is tried where it is found. For an error of the text, and for one that an edit brings
+where a gradient was missing."""
 
 
 def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """The edits that may mend the error that ended the snippet."""
     trace = _raised_inside(trace)
-    for fix in ERROR_FIXES:
+    failure = trace.failure
+    said = f"{failure.type}: {failure.message}" if failure is not None else ""
+    for pattern, fix in ERROR_FIXES if failure is not None else ():
+        match = re.search(pattern, said)
+        if failure is None or match is None:
+            continue
         try:
-            yield from fix(trace, source)
+            yield from fix(ErrorCase(trace, source, failure, match))
         except Exception:
             _log.exception("the fix %r failed", fix)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.errors.python.modules import NO_MODULE
-from ...trace.model import Trace
-from ..model import Edit
+from ..model import Edit, ErrorCase
 from ..nodes import all_of, bound_names, called_name, dotted, header_nodes, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
@@ -23,20 +20,17 @@ _NEEDED = frozenset(
 """The calls for which the snippet was written: no statement with one of them is left out."""
 
 
-def leave_out_module(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def leave_out_module(case: ErrorCase) -> Iterator[Edit]:
     """``import matplotlib.pyplot as plt`` and ``plt.show()`` go. So does what was computed from the
     module, and what reads that; nothing is offered if a gradient depends on it."""
-    failure = trace.failure
-    found = re.match(NO_MODULE, f"{failure.type}: {failure.message}") if failure else None
-    left_out = _using(source, found[1].partition(".")[0]) if found is not None else []
-    if found is None or not left_out:
-        return
-    plan = Plan(source)
+    module = case.match[1]
+    left_out = _using(case.source, module.partition(".")[0])
+    plan = Plan(case.source)
     for statement in left_out:
         plan.remove(statement)
     is_used = not all(isinstance(sole(each), cst.Import | cst.ImportFrom) for each in left_out)
     words = "and the lines that use it" if is_used else "which no line uses"
-    yield from plan.edits(f"Leave out {found[1]}, {words}")
+    yield from plan.edits(f"Leave out {module}, {words}")
 
 
 def _using(source: ParsedSource, module: str) -> list[CstStatement]:

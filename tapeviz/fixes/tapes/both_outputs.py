@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.connections.not_connected import NotConnected
-from ...trace.model import Trace
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
-from ..model import Edit, FixCase
+from ..model import Edit, ErrorCase, FixCase
 from ..nodes import all_of, argument, called_name, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
@@ -42,10 +41,11 @@ def _output(source: ParsedSource, call: cst.Call) -> str:
     return f"{name}.outputs[0]" if is_model else f"{name}.output"
 
 
-def give_symbolic(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def give_symbolic(case: ErrorCase) -> Iterator[Edit]:
     """``conv = layer.output`` given as a source, which holds no numbers: the same model."""
-    failure, call = trace.failure, trace.calls[-1] if trace.calls else None
-    if failure is None or "KerasTensor" not in failure.message or call is None or call.ended:
+    source, trace = case.source, case.trace
+    call = trace.calls[-1] if trace.calls else None
+    if call is None or call.ended:
         return
     block, asking = block_of_call(source, trace, call), gradient_call(source, call)
     given = argument(asking, 1, "sources")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Trace
-from ..model import Edit
+from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
@@ -17,12 +16,10 @@ _IN_ORDER = ("name", "shape", "dtype", "initializer")
 """The first parameters of ``Layer.add_weight`` in Keras 2; in Keras 3 the first is the shape."""
 
 
-def name_weight(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def name_weight(case: ErrorCase) -> Iterator[Edit]:
     """``self.add_weight("w", [2])`` → ``self.add_weight(name="w", shape=[2])``, wherever a weight
     is made so: the next one would raise as well."""
-    failure = trace.failure
-    if failure is None or "add_weight" not in source.text:
-        return
+    source = case.source
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
         first = call.args[0] if call.args else None
@@ -45,14 +42,12 @@ def name_weight(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
 _COMPUTING = ("minimize", "compute_gradients")
 
 
-def compute_on_tape(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def compute_on_tape(case: ErrorCase) -> Iterator[Edit]:
     """``opt.minimize(loss_fn, [w])`` → the loss on a tape, then ``opt.apply_gradients``.
 
     ``opt.compute_gradients(loss_fn, [w])``, which gives pairs, likewise.
     """
-    failure = trace.failure
-    if failure is None or not any(f"'{name}'" in failure.message for name in _COMPUTING):
-        return
+    source = case.source
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
         loss, variables = argument(call, 0, "loss"), argument(call, 1, "var_list")
@@ -90,14 +85,12 @@ def _value(source: ParsedSource, loss: cst.Arg) -> str:
     return f"{source.code(given)}()" if is_function else ""
 
 
-def call_model(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def call_model(case: ErrorCase) -> Iterator[Edit]:
     """``model.predict(x)`` on a tape → ``model(x)``: the dataset that ``predict`` makes has no
     gradient function (``IteratorGetNext``; TensorFlow 2.15, where its results are on the tape)."""
-    failure = trace.failure
-    if failure is None or "IteratorGetNext" not in failure.message:
-        return
+    source = case.source
     plan = Plan(source)
-    for line in {op.line for op in trace.ops.values() if op.type == "IteratorGetNext"}:
+    for line in {op.line for op in case.trace.ops.values() if op.type == "IteratorGetNext"}:
         for call in source.calls(line, "predict"):
             if model := called_model(source, call):
                 plan.replace(call, model)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.model import Trace
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
-from ..nodes import all_of, argument, bare, called_name, dotted, header_nodes, nodes_in
+from ..nodes import all_of, argument, bare, called_name, dotted, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.translating import Translated
 
 
-def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def make_persistent(case: ErrorCase) -> Iterator[Edit]:
     """A tape asked twice: ``persistent=True``."""
-    failure = trace.failure
-    if failure is None or "non-persistent" not in failure.message.lower():
-        return
+    source = case.source
     tapes = [call for call in all_of(source.module, cst.Call) if called_name(call) == TAPES[0]]
-    for call in _asked_on(source, failure.lines or (failure.line,)):
+    for call in _asking(case):
         name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
         named = [tape for tape in tapes if _named(source, tape) == name]
         for tape in (named or tapes)[-1:]:
@@ -33,15 +29,14 @@ def make_persistent(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 return
 
 
-def _block_that_raised(trace: Trace, source: ParsedSource) -> Block | None:
+def _block_that_raised(case: ErrorCase) -> Block | None:
     """The block of the tape whose gradient call raised."""
-    call = raised_call(trace)
-    return None if call is None else block_of_call(source, trace, call)
+    call = raised_call(case.trace)
+    return None if call is None else block_of_call(case.source, case.trace, call)
 
 
-def _asked_on(source: ParsedSource, lines: tuple[int, ...]) -> Iterator[cst.Call]:
-    for line in lines:
-        yield from source.calls(line, "gradient", "jacobian", "batch_jacobian")
+def _asking(case: ErrorCase) -> Iterator[cst.Call]:
+    return case.calls("gradient", "jacobian", "batch_jacobian")
 
 
 def _named(source: ParsedSource, tape: cst.Call) -> str:
@@ -53,48 +48,42 @@ def _named(source: ParsedSource, tape: cst.Call) -> str:
     return ""
 
 
-def give_pairs(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def give_pairs(case: ErrorCase) -> Iterator[Edit]:
     """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``; so where
     only the gradients are given, with the sources that they were asked for."""
-    failure = trace.failure
-    for line in (failure.lines or (failure.line,)) if failure is not None else ():
-        for call in source.calls(line, "apply_gradients"):
-            given = [arg.value for arg in call.args if arg.keyword is None]
-            alone = given[0] if len(given) == 1 else None
-            made = source.bound_to(alone) if isinstance(alone, cst.Name) else None
-            if isinstance(made, cst.Call) and called_name(made) == "gradient":
-                sources = argument(made, 1, "sources")
-                given += [sources.value] if sources is not None else []
-            if len(given) == 2:
-                pairs = ", ".join(map(source.code, given))
-                plan = Plan(source, {call: f"{source.code(call.func)}(zip({pairs}))"})
-                yield from plan.edits("Give the optimizer pairs of gradient and variable")
+    source = case.source
+    for call in case.calls("apply_gradients"):
+        given = [arg.value for arg in call.args if arg.keyword is None]
+        alone = given[0] if len(given) == 1 else None
+        made = source.bound_to(alone) if isinstance(alone, cst.Name) else None
+        if isinstance(made, cst.Call) and called_name(made) == "gradient":
+            sources = argument(made, 1, "sources")
+            given += [sources.value] if sources is not None else []
+        if len(given) == 2:
+            pairs = ", ".join(map(source.code, given))
+            plan = Plan(source, {call: f"{source.code(call.func)}(zip({pairs}))"})
+            yield from plan.edits("Give the optimizer pairs of gradient and variable")
 
 
-def watch_value(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def watch_value(case: ErrorCase) -> Iterator[Edit]:
     """A Keras variable given to ``watch``: give its value."""
-    failure = trace.failure
-    for line in (failure.lines or (failure.line,)) if failure is not None else ():
-        for call in source.calls(line, "watch"):
-            given = argument(call, 0, "tensor")
-            if given is None:
-                continue
-            code = source.code(given.value)
-            for new in (f"{code}.value", f"[v.value for v in {code}]"):
-                plan = Plan(source, {given.value: new})
-                yield from plan.edits("Watch the tensor in the Keras variable")
+    for call in case.calls("watch"):
+        given = argument(call, 0, "tensor")
+        if given is None:
+            continue
+        code = case.source.code(given.value)
+        for new in (f"{code}.value", f"[v.value for v in {code}]"):
+            plan = Plan(case.source, {given.value: new})
+            yield from plan.edits("Watch the tensor in the Keras variable")
 
 
-def take_sparse_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def take_sparse_values(case: ErrorCase) -> Iterator[Edit]:
     """A ``SparseTensor`` as a source or a target, which has no gradient: its ``values`` have one.
 
     A source of that kind is watched by its values as well, at the start of the block.
     """
-    failure = trace.failure
-    if failure is None or "Type SparseTensor is not supported as a gradient" not in failure.message:
-        return
-    block = _block_that_raised(trace, source)
-    for asked in _asked_on(source, failure.lines or (failure.line,)):
+    source, block = case.source, _block_that_raised(case)
+    for asked in _asking(case):
         for place, keyword in ((1, "sources"), (0, "target")):
             given = argument(asked, place, keyword)
             if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
@@ -116,12 +105,10 @@ _REDUCTIONS = ("mean", "sum", "max", "min", "prod")
 """Their names in NumPy; in TensorFlow they begin with ``reduce_``."""
 
 
-def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def keep_tensor(case: ErrorCase) -> Iterator[Edit]:
     """A target or source that is a NumPy value already: leave ``.numpy()`` off, and reduce by
     TensorFlow what NumPy reduced."""
-    failure = trace.failure
-    if failure is None or not re.search(r"numpy|ndarray|'float'|_id|float object", failure.message):
-        return
+    source = case.source
     plan = Plan(source)
     for call in all_of(source.module, cst.Call):
         statement = source.statement_of(call)
@@ -135,18 +122,16 @@ def keep_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             if name in _REDUCTIONS:
                 plan.replace(call.func, f"{source.tf}.reduce_{name}")
     yield from plan.edits("Keep the tensor: take its number only to show it")
-    block = _block_that_raised(trace, source)
-    translated = Translated(ErrorCase(trace, source), nodes_in(block.node.body) if block else ())
+    block = _block_that_raised(case)
+    translated = Translated(case, nodes_in(block.node.body) if block else ())
     if translated.count:
         yield from translated.plan.edits("Compute with TensorFlow in place of NumPy and Python")
 
 
-def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def ask_for_given(case: ErrorCase) -> Iterator[Edit]:
     """``model.input`` as a source, which is symbolic → the tensor that the model was given."""
-    failure = trace.failure
-    if failure is None or "KerasTensor" not in failure.message:
-        return
-    for asked in _asked_on(source, failure.lines or (failure.line,)):
+    source = case.source
+    for asked in _asking(case):
         given = argument(asked, 1, "sources")
         node = given.value if given is not None else None
         if not isinstance(node, cst.Attribute) or node.attr.value not in ("input", "inputs"):
@@ -160,19 +145,15 @@ def ask_for_given(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
                 break
 
 
-def make_dense(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def make_dense(case: ErrorCase) -> Iterator[Edit]:
     """A gradient of picked rows, ``tf.IndexedSlices``, which does no arithmetic → a tensor."""
-    failure = trace.failure
-    if failure is None or "IndexedSlices" not in failure.message:
-        return
-    statement = source.statement(failure.line)
-    names = header_nodes(statement, cst.Name) if statement is not None else []
+    source, message, names = case.source, case.failure.message, case.nodes(cst.Name)
     for name in dict.fromkeys(each.value for each in names):
         plan = Plan(source)
         for node in names:
             around, made = source.parent(node), source.bound_to(node)
             is_operand = isinstance(around, (cst.BinaryOperation, cst.UnaryOperation))
-            is_owner = isinstance(around, cst.Attribute) and around.attr.value in failure.message
+            is_owner = isinstance(around, cst.Attribute) and around.attr.value in message
             is_asked_for = made is None or any(
                 called_name(call) == "gradient" for call in all_of(made, cst.Call)
             )
@@ -181,45 +162,37 @@ def make_dense(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         yield from plan.edits(f"Make {name} a tensor: it holds the gradients of some rows")
 
 
-def use_jacobian(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def use_jacobian(case: ErrorCase) -> Iterator[Edit]:
     """``batch_jacobian`` of tensors without a common first axis → ``jacobian``."""
-    failure = trace.failure
-    for line in (failure.lines or (failure.line,)) if failure is not None else ():
-        for call in source.calls(line, "batch_jacobian"):
-            if isinstance(call.func, cst.Attribute):
-                plan = Plan(source, {call.func: f"{source.code(call.func.value)}.jacobian"})
-                yield from plan.edits("Ask for the whole jacobian: these have no batch in common")
+    for call in case.calls("batch_jacobian"):
+        if isinstance(call.func, cst.Attribute):
+            tape = case.source.code(call.func.value)
+            plan = Plan(case.source, {call.func: f"{tape}.jacobian"})
+            yield from plan.edits("Ask for the whole jacobian: these have no batch in common")
 
 
-def hand_values(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def hand_values(case: ErrorCase) -> Iterator[Edit]:
     """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim`` → of its value; ``w.ndim`` →
     ``w.shape.rank``."""
-    failure = trace.failure
-    if failure is None or "has no attribute 'ndim'" not in failure.message:
-        return
-    plan, code = Plan(source), source.code
-    for line in failure.lines or (failure.line,):
-        statement = source.statement(line)
-        for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            path = dotted(call.func).rpartition(".")[0]
-            first = call.args[0].value if call.args else None
-            if path.endswith("ops") and isinstance(first, (cst.Name, cst.Attribute)):
-                plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
+    source, code = case.source, case.source.code
+    plan = Plan(source)
+    for call in case.nodes(cst.Call, *case.lines):
+        path = dotted(call.func).rpartition(".")[0]
+        first = call.args[0].value if call.args else None
+        if path.endswith("ops") and isinstance(first, (cst.Name, cst.Attribute)):
+            plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
     yield from plan.edits("Hand on the value of the variable, which is a tensor")
-    for line in failure.lines or (failure.line,):
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.Attribute) if statement is not None else ():
-            if node.attr.value == "ndim":
-                plan, asked = Plan(source), f"{code(node.value)}.shape.rank"
-                plan.replace(node, asked)
-                yield from plan.edits(f"Ask for {asked}: a variable has no ndim")
+    for node in case.nodes(cst.Attribute, *case.lines):
+        if node.attr.value == "ndim":
+            asked = f"{code(node.value)}.shape.rank"
+            plan = Plan(source, {node: asked})
+            yield from plan.edits(f"Ask for {asked}: a variable has no ndim")
 
 
-def make_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def make_tensor(case: ErrorCase) -> Iterator[Edit]:
     """A source that is an array or a number: make it a tensor in front of the block, and watch."""
-    failure = trace.failure
-    call, block = raised_call(trace), _block_that_raised(trace, source)
-    if failure is None or call is None or block is None or call.line not in failure.lines:
+    source, call, block = case.source, raised_call(case.trace), _block_that_raised(case)
+    if call is None or block is None or call.line not in case.failure.lines:
         return
     names = [
         operand.text
@@ -259,11 +232,11 @@ _BY_HAND = {
 two arguments by ops that have one."""
 
 
-def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def compute_by_hand(case: ErrorCase) -> Iterator[Edit]:
     """``tf.image.adjust_contrast(x, 2.0)`` → the mean of the image, and how far ``x`` is from it:
     an op that has no gradient function, by others that have one."""
-    found = re.search(r"no entry for: (\w+)", trace.failure.message if trace.failure else "")
-    name, code = _BY_HAND.get(found[1] if found else "", ("", ""))
+    source = case.source
+    name, code = _BY_HAND.get(case.match[1], ("", ""))
     plan = Plan(source)
     for call in all_of(source.module, cst.Call) if name else ():
         if dotted(call.func).endswith(f".{name}") and len(call.args) == 2:
@@ -272,14 +245,11 @@ def compute_by_hand(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     yield from plan.edits(f"Compute {name} by operations that have a gradient")
 
 
-def leave_out_parentheses(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def leave_out_parentheses(case: ErrorCase) -> Iterator[Edit]:
     """``model.trainable_variables()``, of which the attribute is a list: without the call."""
-    failure = trace.failure
-    if failure is None or "object is not callable" not in failure.message:
-        return
+    source = case.source
     plan = Plan(source)
-    statement = source.statement(failure.line)
-    for call in all_of(statement, cst.Call) if statement is not None else ():
+    for call in case.nodes(cst.Call):
         if isinstance(call.func, cst.Attribute) and not call.args:
             plan.replace(call, source.code(call.func))
     yield from plan.edits("Leave out the parentheses: it is no function")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from ...trace.ids import VariableId
-from ...trace.model import Trace
-from ..model import Edit, FixCase
+from ..model import Edit, ErrorCase, FixCase
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..smooth.widths import window_of
@@ -34,14 +32,11 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
         yield from plan.edits(f"Write into a tensor in place of the array {name}")
 
 
-def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def bind_new_tensor(case: ErrorCase) -> Iterator[Edit]:
     """``x[i] = e`` of a tensor, which cannot be changed → a new tensor under the same name; of a
     ``tf.Variable`` the slice assign that does the same."""
-    failure = trace.failure
-    if failure is None or not _REFUSED.search(failure.message):
-        return
-    small = sole(source.statement(failure.line))
-    written = _written(small)
+    source, trace, failure = case.source, case.trace, case.failure
+    written = _written(sole(source.statement(failure.line)))
     if written is None:
         return
     plan, name = Plan(source), source.code(written.value)
@@ -61,13 +56,6 @@ def bind_new_tensor(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
         return
     _bind_updated(plan, name)
     yield from plan.edits(f"Make a new tensor {name} with the new elements")
-
-
-_REFUSED = re.compile(
-    r"'[\w.]*(?:Tensor|Variable)' object does not support item assignment"
-    r"|only integer scalar arrays can be converted to a scalar index"
-)
-"""Messages of Python for ``x[i] = e``; the second where ``i`` is a tensor of several elements."""
 
 
 def _bind_updated(plan: Plan, name: str) -> None:

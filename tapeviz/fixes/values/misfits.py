@@ -10,13 +10,12 @@ import libcst as cst
 
 from ...analysis.errors.python.old_names import CASTS, RENAMED
 from ...analysis.errors.tensors.arguments import LONG_NAMES
-from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
 from ...trace.ids import VariableId
 from ...trace.model import Trace
-from ..model import Edit
-from ..nodes import bare, called_name, dotted, header_nodes, nodes_in
+from ..model import Edit, ErrorCase
+from ..nodes import bare, called_name, dotted, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import METHODS, function_for_method
@@ -35,28 +34,21 @@ _TWO_DTYPES = tuple(
         ),
     )
 )
-_NO_NAME = re.compile(
-    r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'"
-)
-_NO_MATRIX = re.compile(NOT_A_MATRIX)
-_NO_METHOD = re.compile(r"Tensor'? object has no attribute '(\w+)'")
 
 
-def cast_to_agree(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
     """``rows - x`` of integers and floats → ``tf.cast(rows, tf.float32) - x``; likewise calls
     that give integers, such as ``tf.range(3)``.
 
     All tensors that meet on the line get one dtype: a real one if the other counts; of two real
     ones first the narrower.
     """
-    failure = trace.failure
-    pair = _dtypes_in(failure.message) if failure is not None else set()
-    statement = source.statement(failure.line) if failure is not None else None
-    if statement is None or not pair:
+    source, pair = case.source, _dtypes_in(case.failure.message)
+    if not pair:
         return
-    known = _dtypes_by_text(trace)
-    operands = (*header_nodes(statement, cst.Name), *header_nodes(statement, cst.Attribute))
-    whole = [call for call in header_nodes(statement, cst.Call) if _gives_integers(call)]
+    known = _dtypes_by_text(case.trace)
+    operands = (*case.nodes(cst.Name), *case.nodes(cst.Attribute))
+    whole = [call for call in case.nodes(cst.Call) if _gives_integers(call)]
     reals = sorted(dtype for dtype in pair if "float" in dtype)
     for wanted in reals or ("float32",):
         plan, cast = Plan(source), set[str]()
@@ -94,27 +86,16 @@ def _gives_integers(call: cst.Call) -> bool:
     return not has_others and any(isinstance(each, cst.Integer) for each in given)
 
 
-_ALLOWED = re.compile(
-    r"Value (?:for attr '\w+' of|passed to parameter '\w+' has DataType) (\w+) (?:is )?not in "
-    r"(?:the )?list of allowed values: (\w+(?:, \w+)*)"
-)
-"""The message of an eager op, and of one that a function is traced with (TensorFlow 2.15-2.21)."""
-
-
-def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def cast_to_allowed(case: ErrorCase) -> Iterator[Edit]:
     """``tf.sqrt(n)`` of an integer → ``tf.sqrt(tf.cast(n, tf.float32))``: the tensors of the dtype
     that an operation on the line does not take."""
-    failure = trace.failure
-    found = _ALLOWED.search(failure.message) if failure is not None else None
-    statement = source.statement(failure.line) if failure is not None else None
-    if found is None or statement is None:
-        return
+    source, found = case.source, case.match
     taken = [LONG_NAMES.get(each, each) for each in found[2].replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in taken), taken[0])
-    known, given = _dtypes_by_text(trace), LONG_NAMES.get(found[1], found[1])
+    known, given = _dtypes_by_text(case.trace), LONG_NAMES.get(found[1], found[1])
     refused = [
         arg.value
-        for call in header_nodes(statement, cst.Call)
+        for call in case.nodes(cst.Call)
         for arg in (call.args if called_name(call) != "cast" else ())
         if isinstance(arg.value, (cst.Name, cst.Attribute))
         and known.get(source.code(arg.value)) == given
@@ -128,36 +109,27 @@ def cast_to_allowed(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
             yield from plan.edits(f"Cast {names} to {wanted}")
 
 
-def multiply_vectors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def multiply_vectors(case: ErrorCase) -> Iterator[Edit]:
     """``tf.matmul(a, b)`` and ``a @ b`` of a vector → ``tf.tensordot(a, b, 1)``."""
-    failure = trace.failure
-    if failure is None or not _NO_MATRIX.search(failure.message):
-        return
-    traced = converted_lines(failure.message, trace.filename)
-    for line in (*traced, *(failure.lines or (failure.line,))):
+    source = case.source
+    traced = converted_lines(case.failure.message, case.trace.filename)
+    for line in (*traced, *case.lines):
         for node, left, right in _products(source, line):
             factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
             plan = Plan(source, {node: f"{source.tf}.tensordot({factors}, 1)"})
             yield from plan.edits("Multiply by tf.tensordot, which takes vectors as well")
 
 
-_SIZES = re.compile(r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
-"""The shapes of the two factors, in the message of a product of matrices (TensorFlow 2.15-2.21)."""
-
-
-def transpose_to_fit(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def transpose_to_fit(case: ErrorCase) -> Iterator[Edit]:
     """``tf.matmul(a, b)`` and ``a @ b`` of shapes [4, 2] and [4, 3] →
     ``tf.matmul(a, b, transpose_a=True)``; of [4, 2] and [3, 2] → ``transpose_b=True``."""
-    failure = trace.failure
-    found = _SIZES.search(failure.message) if failure is not None else None
-    if failure is None or found is None:
-        return
-    first, second = ([int(size) for size in shape.split(",")] for shape in found.groups())
+    source = case.source
+    first, second = ([int(size) for size in shape.split(",")] for shape in case.match.groups())
     if len(first) < 2 or len(second) < 2:
         return
     fitting = {"a": first[-2] == second[-2], "b": first[-1] == second[-1]}
     for which in (which for which, fits in fitting.items() if fits):
-        for node, left, right in _products(source, failure.line):
+        for node, left, right in _products(source, case.failure.line):
             factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
             plan = Plan(source, {node: f"{source.tf}.matmul({factors}, transpose_{which}=True)"})
             words = {"a": "first", "b": "second"}[which]
@@ -168,17 +140,14 @@ def _products(
     source: ParsedSource, line: int
 ) -> list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
     """The products of matrices in the statement on a line, with both factors."""
-    statement = source.statement(line)
-    if statement is None:
-        return []
     products: list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]] = [
         (node, node.left, node.right)
-        for node in header_nodes(statement, cst.BinaryOperation)
+        for node in source.nodes(cst.BinaryOperation, line)
         if isinstance(node.operator, cst.MatrixMultiply)
     ]
     products += [
         (node, node.args[0].value, node.args[1].value)
-        for node in header_nodes(statement, cst.Call)
+        for node in source.nodes(cst.Call, line)
         if called_name(node) == "matmul" and [arg.keyword for arg in node.args] == [None, None]
     ]
     return products
@@ -210,51 +179,42 @@ def _meets(source: ParsedSource, node: cst.BaseExpression) -> bool:
     return isinstance(call, cst.Call) and len(call.args) > 1 and called_name(call) != "cast"
 
 
-def use_functions_for_methods(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def use_functions_for_methods(case: ErrorCase) -> Iterator[Edit]:
     """``p.sum()`` of a tensor, which has no such method → ``tf.reduce_sum(p)``."""
-    failure = trace.failure
-    found = _NO_METHOD.search(failure.message) if failure is not None else None
-    if failure is None or found is None or found[1] not in METHODS:
-        return
+    source, name = case.source, case.match[1]
     plan = Plan(source)
-    for call in source.calls(failure.line, found[1]):
+    for call in source.calls(case.failure.line, name) if name in METHODS else ():
         if isinstance(call.func, cst.Attribute):
             plan.replace(call, partial(function_for_method, source))
-    title = f"Use TensorFlow's function for {found[1]}, a method that tensors do not have"
+    title = f"Use TensorFlow's function for {name}, a method that tensors do not have"
     yield from plan.edits(title)
 
 
-def give_tensors(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
-    """``model([states, actions])`` of an array and a tensor, which a Keras model refuses → of
-    tensors (``Layer.__call__`` of Keras 3); ``loss_fn([1.0], x)`` → of ``tf.constant([1.0])``."""
-    failure = trace.failure
-    statement = source.statement(failure.line) if failure is not None else None
+def give_tensor(case: ErrorCase) -> Iterator[Edit]:
+    """``loss_fn([1.0], x)`` → of ``tf.constant([1.0])``, where Keras wants no list."""
+    source = case.source
     plan = Plan(source)
-    if failure is None or statement is None:
-        return
-    if re.search(r"Expected an instance of (?:list|tuple), got <tf\.", failure.message):
-        for given in header_nodes(statement, cst.Arg):
-            if isinstance(given.value, (cst.List, cst.Tuple)):
-                plan.replace(given.value, f"{source.tf}.constant({source.code(given.value)})")
-        yield from plan.edits("Give Keras a tensor in place of a list")
-        return
-    if "cannot mix tensors and non-tensors" not in failure.message:
-        return
-    for given in header_nodes(statement, cst.Arg):
+    for given in case.nodes(cst.Arg):
         if isinstance(given.value, (cst.List, cst.Tuple)):
-            for each in given.value.elements:
-                text = f"{source.tf}.convert_to_tensor({source.code(each.value)})"
-                plan.replace(each.value, text)
+            plan.replace(given.value, f"{source.tf}.constant({source.code(given.value)})")
+    yield from plan.edits("Give Keras a tensor in place of a list")
+
+
+def give_tensors(case: ErrorCase) -> Iterator[Edit]:
+    """``model([states, actions])`` of an array and a tensor, which a Keras model refuses → of
+    tensors (``Layer.__call__`` of Keras 3)."""
+    source = case.source
+    plan = Plan(source)
+    for given in case.nodes(cst.Arg):
+        for each in given.value.elements if isinstance(given.value, (cst.List, cst.Tuple)) else ():
+            plan.replace(each.value, f"{source.tf}.convert_to_tensor({source.code(each.value)})")
     yield from plan.edits("Give the model tensors alone, no array beside a tensor")
 
 
-def use_present_names(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
+def use_present_names(case: ErrorCase) -> Iterator[Edit]:
     """``tf.log(x)``, which TensorFlow 2 calls ``tf.math.log``; every such name in the text, as the
     next one would raise as well. Likewise losses that Keras 3 calls by other names."""
-    failure = trace.failure
-    found = _NO_NAME.search(failure.message) if failure is not None else None
-    if found is None:
-        return
+    source, found = case.source, case.match
     renamed = _Renaming(source.tf, found["name"], present_name(found["module"], found["name"]))
     changed = source.module.visit(renamed)
     if renamed.names and isinstance(changed, cst.Module):
