@@ -223,13 +223,11 @@ def _equalities(
         if called_name(call) not in ("equal", "not_equal") or not (asked or is_there):
             continue
         yield [arg.value for arg in call.args[:2]], call, called_name(call) == "equal"
-    for line in case.lines():
-        statement = case.source.statement(line)
-        for node in header_nodes(statement, cst.Comparison) if statement is not None else ():
-            only = node.comparisons[0]
-            is_asked = isinstance(only.operator, (cst.Equal, cst.NotEqual))
-            if len(node.comparisons) == 1 and is_asked:
-                yield [node.left, only.comparator], node, isinstance(only.operator, cst.Equal)
+    for node in case.nodes(cst.Comparison):
+        only = node.comparisons[0]
+        is_asked = isinstance(only.operator, (cst.Equal, cst.NotEqual))
+        if len(node.comparisons) == 1 and is_asked:
+            yield [node.left, only.comparator], node, isinstance(only.operator, cst.Equal)
 
 
 def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:

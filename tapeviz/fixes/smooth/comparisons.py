@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import libcst as cst
 
@@ -132,13 +134,8 @@ def soften_comparison(case: FixCase) -> Iterator[Edit]:
     """``x > 0.5`` → ``tf.sigmoid(x - 0.5)``, and what joins several by ``and``, ``or``, ``not``."""
     source = case.source
     plan = Plan(source)
-    statements = (source.statement(line) for line in case.lines())
-    soft = {
-        node: code
-        for statement in statements
-        for node in (_conditions(statement) if statement is not None else ())
-        if (code := soft_truth(source, node))
-    }
+    conditions = _conditions(case.nodes)
+    soft = {node: code for node in conditions if (code := soft_truth(source, node))}
     _soften_outermost(plan, soft)
     yield from plan.edits("Estimate: a sigmoid in place of the comparison")
 
@@ -148,22 +145,20 @@ def take_probability(case: FixCase) -> Iterator[Edit]:
     gave ``p``; ``1.0 - p`` where it is ``p < 0.5``."""
     source, plan = case.source, Plan(case.source)
     soft: dict[cst.BaseExpression, str] = {}
-    for line in case.lines():
-        statement = source.statement(line)
-        for node in _conditions(statement) if statement is not None else ():
-            call = node if isinstance(node, cst.Call) else None
-            is_rounded = call is not None and called_name(call) in ("round", "rint")
-            given = _larger_and_smaller(node)
-            if call is not None and is_rounded:
-                given = [arg.value for arg in call.args[:1]]
-            place = _place_of_probability(case, node, is_rounded) if given else None
-            if place is None:
-                continue
-            p = source.operand(given[place])
-            around = source.enclosing(node, cst.Call)
-            is_cast = around is not None and called_name(around) == "cast"
-            whole = around if is_cast and around and around.args[0].value is node else node
-            soft[whole] = p if place == 0 else f"(1.0 - {p})"
+    for node in _conditions(case.nodes):
+        call = node if isinstance(node, cst.Call) else None
+        is_rounded = call is not None and called_name(call) in ("round", "rint")
+        given = _larger_and_smaller(node)
+        if call is not None and is_rounded:
+            given = [arg.value for arg in call.args[:1]]
+        place = _place_of_probability(case, node, is_rounded) if given else None
+        if place is None:
+            continue
+        p = source.operand(given[place])
+        around = source.enclosing(node, cst.Call)
+        is_cast = around is not None and called_name(around) == "cast"
+        whole = around if is_cast and around and around.args[0].value is node else node
+        soft[whole] = p if place == 0 else f"(1.0 - {p})"
     _soften_outermost(plan, soft)
     yield from plan.edits("Estimate: compute with the probability itself")
 
@@ -204,7 +199,7 @@ def soften_bounds(case: FixCase) -> Iterator[Edit]:
 
     soft: dict[cst.BaseExpression, str] = {}
     for statement in source.statements:
-        for node in _conditions(statement):
+        for node in _conditions(partial(header_nodes, statement)):
             found = 0
             code = soft_truth(source, node, number)
             if code and found:
@@ -213,11 +208,10 @@ def soften_bounds(case: FixCase) -> Iterator[Edit]:
     yield from plan.edits("Estimate: a sigmoid in place of the comparison with a whole number")
 
 
-def _conditions(statement: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    yield from header_nodes(statement, cst.Comparison)
-    yield from header_nodes(statement, cst.Call)
-    yield from header_nodes(statement, cst.BinaryOperation)
-    yield from header_nodes(statement, cst.UnaryOperation)
+def _conditions(nodes_of: Callable[[Any], Iterable[Any]]) -> Iterator[cst.BaseExpression]:
+    """The nodes that may be conditions. ``nodes_of``: gives the nodes of a kind."""
+    for kind in (cst.Comparison, cst.Call, cst.BinaryOperation, cst.UnaryOperation):
+        yield from nodes_of(kind)
 
 
 def _soften_outermost(plan: Plan, soft: Mapping[cst.BaseExpression, str]) -> None:

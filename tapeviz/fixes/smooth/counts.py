@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
+from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
@@ -298,8 +298,7 @@ def _boundaries(source: ParsedSource, call: cst.Call) -> cst.Arg | None:
 def soft_bins(case: FixCase) -> Iterator[Edit]:
     """``bins(x)`` of a ``tf.keras.layers.Discretization`` → the sum of a sigmoid for each edge."""
     source, plan = case.source, Plan(case.source)
-    statement = source.statement(case.cause.line)
-    for call in header_nodes(statement, cst.Call) if statement is not None else ():
+    for call in source.nodes(cst.Call, case.cause.line):
         boundaries = _boundaries(source, call)
         if boundaries is not None and call.args:
             plan.replace(call, _passed(source, call.args[0], boundaries))

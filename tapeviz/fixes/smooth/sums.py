@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, dotted, header_nodes
+from ..nodes import all_of, argument, bare, called_name, dotted
 from ..plan import Plan
 from ..source import ParsedSource
 from .zeros import made_by
@@ -70,12 +70,10 @@ def normalise_by_kept(case: FixCase) -> Iterator[Edit]:
     """``bn(x, training=True)`` of a batch of one → with the statistics that the layer keeps."""
     source = case.source
     plan = Plan(source)
-    for line in case.lines() if case.cause.evidence == Cancelled("mean-of-one") else ():
-        statement = source.statement(line)
-        for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            for arg in call.args:
-                if arg.keyword is not None and arg.keyword.value == "training":
-                    plan.replace(arg.value, "False")
+    for call in case.nodes(cst.Call) if case.cause.evidence == Cancelled("mean-of-one") else ():
+        for arg in call.args:
+            if arg.keyword is not None and arg.keyword.value == "training":
+                plan.replace(arg.value, "False")
     title = "Estimate: normalise by the statistics that the layer keeps, not by those of one"
     yield from plan.edits(title)
 
@@ -125,14 +123,12 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
     if case.cause.evidence != Cancelled("subtracted"):
         return
     plan = Plan(source)
-    for line in case.lines():
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-            for difference, _ in differences(source, node):
-                stopped = f"{source.tf}.stop_gradient({source.code(bare(difference))})"
-                plan.replace(difference, stopped)
-            if (forgotten := _forgotten(source, node)) is not None:
-                plan.replace(node, forgotten)
+    for node in case.nodes(cst.BinaryOperation):
+        for difference, _ in differences(source, node):
+            stopped = f"{source.tf}.stop_gradient({source.code(bare(difference))})"
+            plan.replace(difference, stopped)
+        if (forgotten := _forgotten(source, node)) is not None:
+            plan.replace(node, forgotten)
     title = "Straight-through: keep the gradient out of the difference"
     yield from plan.edits(title, is_estimate=True)
 
@@ -217,14 +213,12 @@ def ask_for_element(case: FixCase) -> Iterator[Edit]:
 def leave_layer_out(case: FixCase) -> Iterator[Edit]:
     """``norm(x)`` → ``x``, of a layer that normalises single elements: nothing is left of them."""
     source = case.source
-    for line in case.lines() if case.cause.evidence == Cancelled("mean-of-one") else ():
-        statement = source.statement(line)
-        for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            if "Normalization" in made_by(source, call.func) and call.args:
-                plan = Plan(source, {call: source.operand(call.args[0].value)})
-                name = source.code(call.func)
-                title = f"Leave {name} out, which gives 0 for whatever it gets"
-                yield from plan.edits(title, is_estimate=True)
+    for call in case.nodes(cst.Call) if case.cause.evidence == Cancelled("mean-of-one") else ():
+        if "Normalization" in made_by(source, call.func) and call.args:
+            plan = Plan(source, {call: source.operand(call.args[0].value)})
+            name = source.code(call.func)
+            title = f"Leave {name} out, which gives 0 for whatever it gets"
+            yield from plan.edits(title, is_estimate=True)
 
 
 CANCELLING = (

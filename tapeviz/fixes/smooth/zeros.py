@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, bare, called_name, dotted, header_nodes, is_zero, separated
+from ..nodes import argument, bare, called_name, dotted, is_zero, separated
 from ..plan import Plan
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
@@ -49,15 +49,13 @@ SMOOTH_EXTREME = CallRewrite(
 def smooth_hinge(case: FixCase) -> Iterator[Edit]:
     """A hinge loss of Keras, satisfied by every example → the same with softplus."""
     source = case.source
-    for line in case.lines():
-        statement = source.statement(line)
-        for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            given = [source.operand(arg.value) for arg in call.args if arg.keyword is None]
-            form = _HINGES.get(made_by(source, call.func))
-            if form is not None and len(given) == 2:
-                text = form.format(tf=source.tf, y=given[0], p=given[1])
-                plan = Plan(source, {call: f"{source.tf}.reduce_mean({text})"})
-                yield from plan.edits("Estimate: a smooth hinge, by softplus")
+    for call in case.nodes(cst.Call):
+        given = [source.operand(arg.value) for arg in call.args if arg.keyword is None]
+        form = _HINGES.get(made_by(source, call.func))
+        if form is not None and len(given) == 2:
+            text = form.format(tf=source.tf, y=given[0], p=given[1])
+            plan = Plan(source, {call: f"{source.tf}.reduce_mean({text})"})
+            yield from plan.edits("Estimate: a smooth hinge, by softplus")
 
 
 def curve_clip(case: FixCase) -> Iterator[Edit]:
@@ -182,15 +180,13 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
 
 def _without_weights(case: FixCase) -> Iterator[Edit]:
     source = case.source
-    for line in case.lines() if not case.is_there_at_times else ():
-        statement = source.statement(line)
-        for call in header_nodes(statement, cst.Call) if statement is not None else ():
-            weights = argument(call, 2, "sample_weight")
-            if weights is not None and weights.keyword is not None and len(call.args) > 1:
-                kept = [arg for arg in call.args if arg is not weights]
-                plan = Plan(source, {call: call.with_changes(args=separated(kept))})
-                title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
-                yield from plan.edits(title, is_estimate=True)
+    for call in case.nodes(cst.Call) if not case.is_there_at_times else ():
+        weights = argument(call, 2, "sample_weight")
+        if weights is not None and weights.keyword is not None and len(call.args) > 1:
+            kept = [arg for arg in call.args if arg is not weights]
+            plan = Plan(source, {call: call.with_changes(args=separated(kept))})
+            title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
+            yield from plan.edits(title, is_estimate=True)
 
 
 def leave_update_out(case: FixCase) -> Iterator[Edit]:
@@ -252,8 +248,7 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
     columns = {f.column for f in op.site.frames[:1] if f.column >= 0} if op is not None else set()
     found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
     for line in case.lines():
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        for node in source.nodes(cst.BinaryOperation, line):
             if isinstance(node.operator, cst.Multiply):
                 found.append((source.column(node) in columns, node.left, node.right))
         for call in source.calls(line, "multiply"):

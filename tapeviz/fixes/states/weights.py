@@ -11,7 +11,7 @@ import libcst as cst
 from ...text.called_names import VARIABLE_LISTS
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, enclosed, header_nodes, nodes_in, sole
+from ..nodes import all_of, argument, called_name, dotted, enclosed, nodes_in, sole
 from ..plan import Plan
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
@@ -104,10 +104,9 @@ _INITIALIZER = "_initializer"
 
 def _layers_on(source: ParsedSource, line: int) -> set[str]:
     """The names of the classes that are called with an initializer on a line."""
-    statement = source.statement(line)
     return {
         called_name(call)
-        for call in (header_nodes(statement, cst.Call) if statement is not None else ())
+        for call in source.nodes(cst.Call, line)
         for arg in call.args
         if arg.keyword is not None and arg.keyword.value.endswith(_INITIALIZER)
     }

@@ -21,13 +21,8 @@ _WRITING = ("str", "repr", "format", "json.dump", "json.dumps", "yaml.dump", "ya
 
 def keep_beside_text(case: FixCase) -> Iterator[Edit]:
     """:func:`keep_what_left` where the numbers leave into a text, which then stays as it is."""
-    source = case.source
-    for line in case.lines():
-        statement = source.statement(line)
-        calls = header_nodes(statement, cst.Call) if statement is not None else ()
-        if any(dotted(call.func) in _WRITING for call in calls):
-            yield from keep_what_left(case)
-            return
+    if any(dotted(call.func) in _WRITING for call in case.nodes(cst.Call)):
+        yield from keep_what_left(case)
 
 
 def keep_what_left(case: FixCase) -> Iterator[Edit]:

@@ -13,7 +13,7 @@ from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, header_nodes, sole
+from ..nodes import argument, called_name, dotted, sole
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.argmax import are_probabilities
@@ -64,8 +64,7 @@ def straight_through_any(case: FixCase) -> Iterator[Edit]:
     taken, made = trace.tensors.get(op.inputs[0]), trace.tensors.get(op.outputs[0])
     if taken is None or made is None or taken.form != made.form or "float" not in made.dtype:
         return
-    statement = source.statement(case.cause.line)
-    for call in header_nodes(statement, cst.Call) if statement is not None else ():
+    for call in source.nodes(cst.Call, case.cause.line):
         if len(call.args) == 1 and not call.args[0].star and source.covers(call, case.cause.line):
             plan = Plan(source)
             plan.named(call.args[0].value)
@@ -256,17 +255,15 @@ def divide_exactly(case: FixCase) -> Iterator[Edit]:
     """``x // 2`` → ``x / 2``."""
     source = case.source
     plan = Plan(source)
-    for line in case.lines():
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-            if isinstance(node.operator, cst.FloorDivide):
-                divide = cst.Divide(node.operator.whitespace_before, node.operator.whitespace_after)
-                plan.replace(node.operator, divide)
-        for step in header_nodes(statement, cst.AugAssign) if statement else ():
-            if isinstance(step.operator, cst.FloorDivideAssign):
-                plan.replace(step.operator, cst.DivideAssign())
-        for call in source.calls(line, "floordiv", "floor_divide"):
-            plan.replace(call.func, f"{source.tf}.divide")
+    for node in case.nodes(cst.BinaryOperation):
+        if isinstance(node.operator, cst.FloorDivide):
+            divide = cst.Divide(node.operator.whitespace_before, node.operator.whitespace_after)
+            plan.replace(node.operator, divide)
+    for step in case.nodes(cst.AugAssign):
+        if isinstance(step.operator, cst.FloorDivideAssign):
+            plan.replace(step.operator, cst.DivideAssign())
+    for call in case.calls("floordiv", "floor_divide"):
+        plan.replace(call.func, f"{source.tf}.divide")
     yield from plan.edits("Estimate: divide without rounding down")
 
 

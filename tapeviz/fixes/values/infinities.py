@@ -267,8 +267,7 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
                 given = call.args[0].value
                 _keep_off(plan, given, form)
                 names.append(called_name(call))
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        for node in source.nodes(cst.BinaryOperation, line):
             if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
                 _keep_off(plan, node.left, forms["pow"])
                 names.append("the power")
@@ -299,8 +298,7 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
             if call.args:
                 move(call.args[0].value, "{x} + 1e-7")
                 names[called_name(call)] = None
-        statement = source.statement(line)
-        for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+        for node in source.nodes(cst.BinaryOperation, line):
             if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
                 move(node.left, "({x} + 1e-7)")
                 names["the power"] = None
@@ -328,10 +326,10 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
     """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
     source = case.source
     plan = Plan(source)
-    statement = source.statement(case.cause.line)
-    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-        if isinstance(node.operator, cst.Divide):
-            plan.replace(node, lambda old: _divided(source, old))
+    nodes = source.nodes(cst.BinaryOperation, case.cause.line)
+    quotients = [node for node in nodes if isinstance(node.operator, cst.Divide)]
+    for node in quotients:
+        plan.replace(node, lambda old: _divided(source, old))
     for call in source.calls(case.cause.line, "divide", "truediv", "reciprocal"):
         if called_name(call) == "reciprocal" and call.args:
             plan.replace(
@@ -341,11 +339,8 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
             plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
     yield from plan.edits("Divide so that a division by zero gives 0", is_estimate=True)
     plan = Plan(source)
-    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
-        if isinstance(node.operator, cst.Divide):
-            plan.replace(
-                node.right, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)")
-            )
+    for node in quotients:
+        plan.replace(node.right, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)"))
     yield from plan.edits("Add 1e-6 to what is divided by", is_estimate=True)
 
 
@@ -361,8 +356,7 @@ def product_with_log(case: FixCase) -> Iterator[Edit]:
     likewise gives 0 where both of its parts are."""
     source = case.source
     plan = Plan(source)
-    statement = source.statement(case.cause.line)
-    for node in header_nodes(statement, cst.BinaryOperation) if statement else ():
+    for node in source.nodes(cst.BinaryOperation, case.cause.line):
         if not isinstance(node.operator, cst.Multiply):
             continue
         for factor, log in ((node.left, node.right), (node.right, node.left)):
