@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.errors.python.calls import KEYWORDS_OF_TAPES
+from ...analysis.errors.python.containers import near_key
 from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
 from ...analysis.errors.training.keras import KEYWORDS_OF_OPTIMIZERS
 from ...text.messages import converted_lines, suggested_name
@@ -100,17 +101,17 @@ def call_super(case: ErrorCase) -> Iterator[Edit]:
 
 
 def spell_key(case: ErrorCase) -> Iterator[Edit]:
-    """``params["weight"]`` of a dict that has ``"w"`` → the key that is nearest."""
+    """``params["weight"]`` of a dict that has ``"weights"`` → the key that is nearest."""
     source, key = case.source, case.failure.message.strip("'\"")
     keys = {held.name: held.keys for held in case.failure.held if held.size >= 0}
     for node in case.nodes(cst.Subscript):
         index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.3)
+        near = near_key(key, known)
         if not near or not isinstance(index, cst.Index):
             continue
         if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
-            plan = Plan(source, {index.value: f'"{near[0]}"'})
-            yield from plan.edits(f"Take the key {near[0]} in place of {key}")
+            plan = Plan(source, {index.value: f'"{near}"'})
+            yield from plan.edits(f"Take the key {near} in place of {key}")
 
 
 def ask_for_variables(case: ErrorCase) -> Iterator[Edit]:
