@@ -90,11 +90,11 @@ def spell_attribute(case: ErrorCase) -> Iterator[Edit]:
 
 
 def call_super(case: ErrorCase) -> Iterator[Edit]:
-    """A layer or model whose ``__init__`` does not call that of its base class."""
-    source = case.source
+    """An object whose ``__init__`` does not call that of its base class."""
+    source, owner = case.source, case.match[1] or case.match[2]
     for kind in all_of(source.module, cst.ClassDef):
         for function in all_of(kind.body, cst.FunctionDef):
-            if kind.name.value == case.match[1] and function.name.value == "__init__":
+            if kind.name.value == owner and function.name.value == "__init__":
                 plan = Plan(source)
                 plan.first(function, "super().__init__()")
                 yield from plan.edits(f"Call super().__init__() first in {kind.name.value}")
