@@ -156,7 +156,7 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
         times = "ran once" if count == 1 else f"ran {count:,} times"
     opened = trace.op(call.within)
     is_unknown = count is None and not _has_values(trace, call)
-    if call.ran == 1 or opened is None:
+    if opened is None or (call.ran == 1 and not is_unknown):
         return (times,)
     function = trace.functions.get(opened.runs)
     is_last = function is None or opened.round == len(function.calls)
@@ -164,7 +164,8 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     if is_unknown:
         has_results = any(result is not None for result in call.results)
         is_skipped = has_results and opened.inside is not None and opened.inside.state == "equal"
-        return (f"in a branch that {which} did not take, {calls}" if is_skipped else times,)
+        skipped = "did not run" if call.ran == 1 else f"{which} did not take, {calls}"
+        return (f"in a branch that {skipped}" if is_skipped else times,)
     return (times, f"values of {which}")
 
 

@@ -14,6 +14,7 @@ from ..text.called_names import CalledNames
 from ..text.source import SourceText
 from . import events as e
 from .compiled.bodies import ClosedCall
+from .compiled.located import LocatedEvent
 from .compiled.opening import Opening
 from .ids import OpId
 from .model import Trace
@@ -45,8 +46,8 @@ class Reader:
         self._events = EventReader(self._tables)
         text = SourceText(source)
         self._joining = Joining(text, CalledNames(text))
-        self._insides: dict[InsideKey, Inside] = {}
-        """The insides of calls that the latest trace has."""
+        self._insides: dict[InsideKey, tuple[Inside, ...]] = {}
+        """The insides of calls that the latest trace has, each with what its call left out."""
         self._joined = 0
         """The number of events that had changed the tables when the latest trace was made."""
 
@@ -93,19 +94,21 @@ class Reader:
         """The insides of the opened calls in the order in which they ran, then what never ran."""
         bodies = self._tables.bodies
         emitted = set(bodies.emitted)
-        kept: dict[InsideKey, Inside] = {}
+        kept: dict[InsideKey, tuple[Inside, ...]] = {}
+        beside: list[Inside] = []
         standing = self._standing(opening)
         closed = [bodies.closed[OpId(op)] for op in opening.opened]
         for call in sorted(closed, key=lambda call: call.began):
             op = call.op.id
             key = InsideKey(op, standing.get(op, frozenset()), opening.insides.get(op))
-            inside = kept[key] = self._insides.get(key) or self._read_inside(call, opening)
+            inside, *others = kept[key] = self._insides.get(key) or self._read_inside(call, opening)
             emitted |= inside.emitted
+            beside += others
             yield inside
         if self._events.has_ended and bodies.graphs.known:
             key = InsideKey(OpId(0), frozenset(emitted), None)
-            kept[key] = self._insides.get(key) or self._read_rest(emitted)
-            yield kept[key]
+            kept[key] = self._insides.get(key) or (self._read_rest(bodies.rest(emitted)),)
+            yield from (*beside, *kept[key])
         self._insides = kept
 
     def _standing(self, opening: Opening) -> Mapping[int, frozenset[int]]:
@@ -116,14 +119,17 @@ class Reader:
                 found.setdefault(op, set()).add(graph)
         return {op: frozenset(graphs) for op, graphs in found.items()}
 
-    def _read_inside(self, call: ClosedCall, opening: Opening) -> Inside:
+    def _read_inside(self, call: ClosedCall, opening: Opening) -> tuple[Inside, ...]:
         bodies, stands = self._tables.bodies, self._tables.functions.stands_for(call.op.id)
         tables, emitted = self._tables.inside(call, stands), set[int]()
-        located = bodies.inside(call, stands, opening, tables.copy_tensor, emitted)
+        left_out: list[LocatedEvent] = []
+        located = bodies.inside(call, stands, opening, tables.copy_tensor, emitted, left_out)
         EventReader(tables, is_inside=True).read(located)
-        return inside_of(call.op.id, self._tables.ops[stands], tables, frozenset(emitted))
+        inside = inside_of(call.op.id, self._tables.ops[stands], tables, frozenset(emitted))
+        return (inside, self._read_rest(left_out)) if left_out else (inside,)
 
-    def _read_rest(self, emitted: set[int]) -> Inside:
+    def _read_rest(self, events: Iterable[LocatedEvent]) -> Inside:
+        """What never ran, read after all else."""
         tables = self._tables.after_all(self._events.when)
-        EventReader(tables, is_inside=True).read(self._tables.bodies.rest(emitted))
+        EventReader(tables, is_inside=True).read(events)
         return rest_of(tables)

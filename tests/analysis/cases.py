@@ -1245,6 +1245,24 @@ CASES = (
         """,
     ),
     case(
+        "a gradient is asked for in a branch that did not run",
+        "not-differentiable",
+        """
+        w = tf.Variable(2.0)
+        @tf.function
+        def step(x, is_second):
+            with tf.GradientTape() as tape:
+                y = tf.round(w) * x  # cut
+            g = x
+            if is_second:
+                g += tape.gradient(y, w, unconnected_gradients="zero")
+            return g
+        for is_second in [True, False]:
+            step(tf.constant(3.0), tf.constant(is_second))
+        """,
+        is_zero=True,
+    ),
+    case(
         "a branch that did not run, beside one that calls Python",
         "not-connected",
         """

@@ -204,7 +204,7 @@ def test_a_call_in_a_branch_ran_in_some_calls_which_are_not_counted() -> None:
     given = e.TensorSeen(2, "float32", [], at=0, nbytes=4)
     for calls, values, ran, words in (
         (2, [], None, "(line 4, compiled, in a branch that call 1 did not take, 2 calls)"),
-        (1, [], None, "(line 4, compiled, in a branch, 1 call)"),
+        (1, [], None, "(line 4, compiled, in a branch that did not run)"),
         (1, [(["if", 0], -3, 90, "exact")], 1, "(line 4, compiled, ran once)"),
     ):
         events = [

@@ -175,11 +175,13 @@ class Bodies:
         opening: Opening,
         copy_tensor: Callable[[int, int], None],
         emitted: set[int],
+        left_out: list[LocatedEvent],
     ) -> Iterator[LocatedEvent]:
         """The events of the inside of a call, then the call itself.
 
         ``within``: the op that stands for the call: it, or the tape's entry for it; ``emitted``:
-        the graphs whose gradient calls were emitted, which grows.
+        the graphs whose gradient calls were emitted, which grows; ``left_out`` gets the events of
+        branches that did not run and ask for gradients.
         """
         op, inside = call.op, opening.insides.get(call.op.id)
 
@@ -204,6 +206,7 @@ class Bodies:
             words, copies = expansion.words, expansion.copies
             run = EagerRun(graph, call.graphs, call.round, (), inside, words, copies, ops)
             yield located._replace(run=run)
+        left_out += expansion.left_out()
 
     def _note_returned(self, number: int, op: e.OpRan) -> None:
         """A tensor that goes through an ``Identity`` only has the value that came out."""

@@ -59,6 +59,7 @@ class Expansion:
         self._within = 0
         self._into = 0
         self._op_ids = self._tensor_ids = itertools.count()
+        self._left_out: list[GraphScope] = []
 
     def run(self, op: e.OpRan, run: e.BodiesRun, within: int = 0) -> Iterator[LocatedEvent]:
         """The events of the inside of ``op``, then the op itself. ``within``: the op that stands
@@ -68,6 +69,13 @@ class Expansion:
         first = _FIRST + (op.id << _PER_CALL)
         self._op_ids, self._tensor_ids = itertools.count(first), itertools.count(first)
         yield from self._run(op, run, None)
+
+    def left_out(self) -> Iterator[LocatedEvent]:
+        """After :meth:`run`: the events of branches that did not run and ask for gradients, whose
+        calls are emitted with this one. They name what is outside of the branch as the run did."""
+        for scope in self._left_out:
+            for located in self._events(scope):
+                yield located._replace(within=0)
 
     def _run(
         self, op: e.OpRan, run: e.BodiesRun, around: GraphScope | None
@@ -87,6 +95,9 @@ class Expansion:
         skipped, first = None, 0
         if op.type in CONDITIONALS and branch is not None and around is not None:
             skipped, first = self._skipped(numbers, branch, around), branch
+            for which, number in enumerate(numbers):
+                if which != branch and self._graphs[number].asks:
+                    self._left_out.append(self._begin(op, number, around, turn, which, run.given))
             numbers = numbers[branch : branch + 1]
         scopes = [
             self._begin(op, number, around, turn, which, run.given)
