@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from ..analysis.causes.values.nonfinite import Nonfinite
+from ..analysis.causes.values.saturated import Saturated
 from ..analysis.findings import Finding
 from ..analysis.model import Diagnosis
 from ..trace.calls import Operand
@@ -194,6 +195,7 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     is_new_slope = edit.is_estimate and old.cause is not None and old.cause.kind in _WITHOUT_SLOPE
     is_another = has_other or is_new_slope or bool(edit.parts)
     agrees = is_another or _agrees(before, old, after, new)
+    agrees &= edit.is_estimate or has_other or _keeps_elements(before, old, after, new)
     may_differ = edit.is_estimate or edit.has_other_value or _had_nonfinite_values(old)
     return agrees and (may_differ or has_same_targets(before, after, key))
 
@@ -202,6 +204,8 @@ def _had_nonfinite_values(finding: Finding) -> bool:
     """Whether an op gave or got NaN or infinity already on the way to the target, which may have
     been masked there."""
     evidence = finding.cause.evidence if finding.cause is not None else None
+    if isinstance(evidence, Saturated):
+        return bool(evidence.infinite)
     return isinstance(evidence, Nonfinite) and evidence.how in ("input", "output", "forward")
 
 
@@ -215,6 +219,22 @@ def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool
     if old.bridged is None:
         return True
     return _are_close(before.trace, old.bridged, after.trace, new.tensor, 1e-4, 1e-6)
+
+
+def _keeps_elements(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:
+    """Whether elements of a gradient that were neither NaN nor infinite are what they were.
+
+    Zeros are left out: a quotient by infinity is 0.
+    """
+    if old.status != "nonfinite" or old.tensor is None or new.tensor is None:
+        return True
+    a, b = _numbers(before.trace, old.tensor), _numbers(after.trace, new.tensor)
+    if a is None or b is None or a.shape != b.shape:
+        return True
+    sound = np.isfinite(a) & (a != 0)
+    known = before.trace.tensors.get(old.tensor)
+    rtol = 5e-2 if known is not None and known.dtype in _LOOSE else 1e-2
+    return bool(np.allclose(b[sound], a[sound], rtol=rtol))
 
 
 def has_same_targets(before: Outcome, after: Outcome, key: FindingKey) -> bool:
@@ -231,6 +251,8 @@ def is_repeatable(before: Outcome, again: Outcome, key: FindingKey) -> bool:
     """Whether a second run of the same text gave the same numbers."""
     old, new = before.finding(key), again.finding(key)
     if old is None or new is None or not has_same_targets(before, again, key):
+        return False
+    if not _keeps_elements(before, old, again, new):
         return False
     if old.bridged is None or new.bridged is None:
         return True

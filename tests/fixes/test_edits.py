@@ -1042,6 +1042,43 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
     ),
     (
         "nonfinite",
+        4,
+        """
+        with tf.GradientTape() as tape:
+            e = tf.exp(x)
+            p = e / tf.reduce_sum(e, axis=1, keepdims=True)
+            loss = tf.math.log(p[:, 0]) + tf.exp(x) / (tf.exp(x) + 1)
+        tape.gradient(loss, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            e = tf.exp(x)
+            p = e / tf.reduce_sum(e, axis=1, keepdims=True)
+            loss = (x - tf.reduce_logsumexp(x, axis=1, keepdims=True))[:, 0] + \
+tf.exp(x) / (tf.exp(x) + 1)
+        tape.gradient(loss, x)
+        """,
+    ),
+    (
+        "nonfinite",
+        4,
+        """
+        with tf.GradientTape() as tape:
+            e = tf.exp(x)
+            p = e / tf.reduce_sum(e, axis=1)
+            loss = p * tf.exp(x) / (tf.exp(x) + 1) + 1 / (1 + tf.exp(x))
+        tape.gradient(loss, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            e = tf.exp(x - tf.reduce_max(x, axis=1, keepdims=True))
+            p = e / tf.reduce_sum(e, axis=1)
+            loss = p * tf.exp(x) / (tf.exp(x) + 1) + 1 / (1 + tf.exp(x))
+        tape.gradient(loss, x)
+        """,
+    ),
+    (
+        "nonfinite",
         2,
         """
         with tf.GradientTape() as tape:

@@ -13,6 +13,8 @@ from .spoiled import is_nonfinite
 
 ZERO = "0.0"
 """A zero among the values that an op got, in words."""
+_MOST_BEFORE = 100
+"""Tensors before an op among which infinity is looked for."""
 
 
 def made_from_finite(facts: CallFacts, tensor: TensorId) -> tuple[Op, str] | None:
@@ -75,6 +77,19 @@ def first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
         bad = (each for each in taken if is_bad(facts, each) and not is_meant(trace, each))
         tensor = next(bad, tensor)
     return tensor
+
+
+def infinity_before(facts: CallFacts, op: Op) -> str:
+    """Where NaN or infinity came from that was computed on the way to the finite inputs of an op,
+    in words; empty if there was none. A quotient by infinity is 0."""
+    trace = facts.trace
+    waiting = list(dict.fromkeys(op.inputs))
+    for tensor in waiting:
+        if is_bad(facts, tensor) and not is_meant(trace, tensor):
+            return origin_of(facts, first_bad(facts, tensor))[0]
+        maker = trace.maker(tensor) if len(waiting) < _MOST_BEFORE else None
+        waiting += [each for each in maker.inputs if each not in waiting] if maker else ()
+    return ""
 
 
 def value_at(

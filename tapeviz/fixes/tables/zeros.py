@@ -31,7 +31,6 @@ from ..tapes.functions import start_random
 from ..values.estimates import STRAIGHT_THROUGH
 from ..values.infinities import (
     SAFE_ANGLE,
-    STABLE_LOG,
     away_from_edge,
     finite_mask,
     off_zero,
@@ -39,10 +38,10 @@ from ..values.infinities import (
     safe_before_where,
     safe_division,
     safe_where,
-    shifted_exponential,
     wider_floats,
 )
 from ..values.norms import SAFE_NORMS
+from ..values.stable_forms import STABLE_LOG, stable_quotient
 
 FIXES_FOR_ZEROS: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     NoOverlap: (add_enclosing_box,),
@@ -84,7 +83,7 @@ FIXES_FOR_ZEROS: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         product_with_log,
         SAFE_ANGLE,
         JITTER,
-        shifted_exponential,
+        stable_quotient,
         safe_division,
         away_from_edge,
         off_zero,

@@ -8,10 +8,9 @@ import libcst as cst
 
 from ...analysis.causes.values.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, nodes_in, read_names
+from ..nodes import all_of, argument, called_name, dotted, nodes_in, read_names
 from ..plan import Plan
 from ..rewrites import CallRewrite
-from ..smooth.zeros import sum_of_logarithms
 from ..source import ParsedSource
 
 _TINY = "1e-12"
@@ -125,82 +124,6 @@ def _off_the_origin(case: FixCase, call: cst.Call) -> str:
 SAFE_ANGLE = CallRewrite(
     ("atan2",), _off_the_origin, "Take the angle of (1, 0) at the origin, which has none itself"
 )
-
-
-def _in_one_step(case: FixCase, call: cst.Call) -> str:
-    """``log(softmax(x))`` → ``log_softmax(x)``, ``log(1 + exp(x))`` → ``softplus(x)``, ``log(prod
-    (x))`` → ``sum(log(x))``."""
-    source = case.source
-    raised = _of_one_and_exp(source, call)
-    if raised:
-        return f"{source.tf}.math.softplus({raised})"
-    given = _meant(source, call.args[0].value) if call.args else None
-    name = called_name(given) if isinstance(given, cst.Call) else ""
-    if name == "reduce_prod" and called_name(call) == "log":
-        return sum_of_logarithms(case, cst.ensure_type(given, cst.Call))
-    form = _LOGARITHMS.get(name) if called_name(call) == "log" else None
-    if form is None or not isinstance(given, cst.Call):
-        return ""
-    inside = ", ".join(source.code(arg).rstrip(", ") for arg in given.args)
-    return f"{source.tf}.{form}({inside})"
-
-
-_LOGARITHMS = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}
-STABLE_LOG = CallRewrite(
-    ("log", "log1p"), _in_one_step, "Take the logarithm and what is inside it in one step"
-)
-
-
-def _of_one_and_exp(source: ParsedSource, call: cst.Call) -> str:
-    """``x`` of ``log(1 + exp(x))`` and of ``log1p(exp(x))``; else empty."""
-    inside = _meant(source, call.args[0].value) if call.args else None
-    terms = [inside]
-    if called_name(call) == "log":
-        is_sum = isinstance(inside, cst.BinaryOperation) and isinstance(inside.operator, cst.Add)
-        pair = [inside.left, inside.right] if isinstance(inside, cst.BinaryOperation) else []
-        ones = [
-            operand
-            for operand in pair
-            if isinstance(operand, cst.BaseNumber) and float(source.code(operand)) == 1
-        ]
-        terms = [operand for operand in pair if operand not in ones] if is_sum and ones else []
-    for term in terms:
-        exponential = _meant(source, term) if term is not None else None
-        if isinstance(exponential, cst.Call) and called_name(exponential) == "exp":
-            return source.code(exponential.args[0].value)
-    return ""
-
-
-def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression that a name was given, if it is assigned in one place alone."""
-    if not isinstance(node, cst.Name):
-        return node
-    given = [
-        assign.value
-        for assign in all_of(source.module, cst.Assign)
-        if any(
-            isinstance(target.target, cst.Name) and target.target.value == node.value
-            for target in assign.targets
-        )
-    ]
-    return given[0] if len(given) == 1 else node
-
-
-def shifted_exponential(case: FixCase) -> Iterator[Edit]:
-    """``tf.exp(x)`` → ``tf.exp(x - its largest)``: a quotient of such sums stays as it is."""
-    source = case.source
-    statement = source.statement(case.cause.line)
-    if statement is None:
-        return
-    near = [_meant(source, name) for name in header_nodes(statement, cst.Name)]
-    calls = [call for node in (statement, *near) for call in all_of(node, cst.Call)]
-    plan = Plan(source)
-    for call in (call for call in calls if called_name(call) == "exp" and call.args):
-        given = call.args[0].value
-        x = source.operand(given)
-        largest = f"{source.tf}.reduce_max({source.code(given)}, axis=-1, keepdims=True)"
-        plan.replace(given, f"{x} - {largest}")
-    yield from plan.edits("Subtract the largest before the exponential, as softmax does")
 
 
 def _lines(case: FixCase) -> tuple[int, ...]:

@@ -205,6 +205,17 @@ ROWS: dict[str, Row] = {
         "y = tf.reduce_sum(tf.math.softplus(x))",
         [1.0, 0.5],
     ),
+    "a sigmoid by hand, and its logarithm": (
+        """
+        x = tf.Variable([-100.0, 0.0])
+        with tf.GradientTape() as tape:
+            p = 1 / (1 + tf.exp(-x))
+            y = tf.reduce_sum(tf.math.log(p))
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(-tf.math.softplus(-x))",
+        [1.0, 0.5],
+    ),
     "the norm of several tensors at zero": (
         """
         w = [tf.Variable([0.0, 0.0]), tf.Variable(1.0)]

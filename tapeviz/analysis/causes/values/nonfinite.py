@@ -23,6 +23,7 @@ from ...numbers.first_bad import (
     bad_variable,
     first_bad,
     has_element,
+    infinity_before,
     is_bad,
     maker_of,
     origin_of,
@@ -70,7 +71,8 @@ class Nonfinite(Evidence):
       ``written``: its gradient function is the snippet's own and gave them;
       ``overflow``: its gradient is too large for its ``dtype``; ``is_scaled``: an optimizer of
         the snippet scales the loss, and leaves such a step out.
-    ``value``: what the op got there, empty if not known. ``number``: which of several ``calls`` of
+    ``value``: what the op got there, empty if not known. ``vanished``: if that is 0 and was made
+    from infinity, where this came from, in words. ``number``: which of several ``calls`` of
     a compiled function it was, from 1; 0 if there is one only.
     """
 
@@ -85,6 +87,7 @@ class Nonfinite(Evidence):
     brought_in_by: str = ""
     dtype: str = ""
     is_scaled: bool = False
+    vanished: str = ""
     number: int = 0
     calls: int = 0
 
@@ -147,7 +150,11 @@ class Nonfinite(Evidence):
             return (
                 f"{gave}, and its backward pass is the first to give such numbers. "
                 f"From there they spread to {source}. "
-                f"Keep its input where the result is finite."
+                + (
+                    f"The 0 was made from infinity: {self.vanished}."
+                    if self.vanished
+                    else "Keep its input where the result is finite."
+                )
             )
         if self.how == "forward":
             return (
@@ -302,7 +309,8 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     if is_masked and value == ZERO:
         return Nonfinite("masked", value)
     if any(is_bad(facts, tensor) for tensor in op.outputs):
-        return Nonfinite("output", value)
+        vanished = infinity_before(facts, op) if value == ZERO else ""
+        return Nonfinite("output", value, vanished=vanished)
     is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
     if dtype in _LARGEST and value != ZERO and (dtype in _NARROW or is_division):
         return _overflow(facts, dtype)

@@ -1,0 +1,175 @@
+"""Write logarithms, sigmoids and softmaxes, spelled with exponentials that overflow, in forms that
+stay finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from ..model import Edit, FixCase
+from ..nodes import all_of, argument, called_name
+from ..plan import Plan
+from ..rewrites import CallRewrite
+from ..smooth.zeros import sum_of_logarithms
+from ..source import ParsedSource
+
+
+def _log_in_one_step(case: FixCase, call: cst.Call) -> str:
+    """``log(1 + exp(x))`` and ``log1p(exp(x))`` → ``softplus(x)``, and see :func:`_log`."""
+    source = case.source
+    if not call.args:
+        return ""
+    if called_name(call) == "log1p":
+        return _softplus(source, _exponent(source, call.args[0].value))
+    return _log(case, call.args[0].value)
+
+
+def _log(case: FixCase, node: cst.BaseExpression) -> str:
+    """``log(softmax(x))`` → ``log_softmax(x)``, also by the name of the softmax, of a part of it,
+    and if it is spelled as a quotient of exponentials;
+    ``log(1 / (1 + exp(-x)))`` → ``-softplus(-x)``, ``log(sum(exp(x)))`` → ``logsumexp(x)``,
+    ``log(prod(x))`` → ``sum(log(x))``."""
+    source, tf = case.source, case.source.tf
+    given = _meant(source, node)
+    if isinstance(given, cst.Subscript):
+        whole = _log(case, given.value)
+        brackets = source.code(given).removeprefix(source.code(given.value))
+        return f"{source.operand(cst.parse_expression(whole))}{brackets}" if whole else ""
+    if isinstance(given, cst.BinaryOperation):
+        below = _below_one(source, given)
+        if below is not None:
+            negated = _softplus(source, _one_and_exponent(source, below))
+            return f"-{negated}" if negated else ""
+        above, total = _exponent(source, given.left), _log_of_sum(source, given.right)
+        if isinstance(given.operator, cst.Divide) and above is not None and total:
+            return f"{source.operand(above)} - {total}"
+        return _softplus(source, _one_and_exponent(source, given))
+    name = called_name(given) if isinstance(given, cst.Call) else ""
+    if name == "reduce_prod":
+        return sum_of_logarithms(case, cst.ensure_type(given, cst.Call))
+    if name in _LOGARITHMS:
+        args = cst.ensure_type(given, cst.Call).args
+        return f"{tf}.{_LOGARITHMS[name]}({', '.join(source.code(a).rstrip(', ') for a in args)})"
+    return _log_of_sum(source, given)
+
+
+def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
+    """``sum(exp(x), axis)`` → ``logsumexp(x, axis)``, else empty."""
+    total = _meant(source, node)
+    is_sum = isinstance(total, cst.Call) and called_name(total) == "reduce_sum"
+    args = cst.ensure_type(total, cst.Call).args if is_sum else ()
+    exponent = _exponent(source, args[0].value) if args else None
+    if exponent is None:
+        return ""
+    rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in args[1:])
+    return f"{source.tf}.reduce_logsumexp({source.code(exponent)}{rest})"
+
+
+_LOGARITHMS = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}
+STABLE_LOG = CallRewrite(
+    ("log", "log1p"), _log_in_one_step, "Take the logarithm and what is inside it in one step"
+)
+
+
+def _softplus(source: ParsedSource, exponent: cst.BaseExpression | None) -> str:
+    return f"{source.tf}.math.softplus({source.code(exponent)})" if exponent is not None else ""
+
+
+def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression that a name is bound to, if it is known; else the node."""
+    return (source.bound_to(node) if isinstance(node, cst.Name) else None) or node
+
+
+def _exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x`` of ``exp(x)``."""
+    node = _meant(source, node)
+    is_exp = isinstance(node, cst.Call) and called_name(node) == "exp" and bool(node.args)
+    return cst.ensure_type(node, cst.Call).args[0].value if is_exp else None
+
+
+def _one_and_exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x`` of ``1 + exp(x)``."""
+    node = _meant(source, node)
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
+        return None
+    for number, other in ((node.left, node.right), (node.right, node.left)):
+        if _is_one(source, number):
+            return _exponent(source, other)
+    return None
+
+
+def _below_one(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression | None:
+    """``x`` of ``1 / x``."""
+    is_inverse = isinstance(node.operator, cst.Divide) and _is_one(source, node.left)
+    return node.right if is_inverse else None
+
+
+def _is_one(source: ParsedSource, node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.BaseNumber) and float(source.code(node)) == 1
+
+
+def stable_quotient(case: FixCase) -> Iterator[Edit]:
+    """Quotients on the line of the cause, and of the names that it reads, that overflow:
+    ``1 / (1 + exp(-x))`` and ``exp(x) / (1 + exp(x))`` → ``sigmoid(x)``; in a quotient of
+    exponentials by their sum ``exp(x)`` → ``exp(x - its largest)``, which changes nothing.
+    """
+    source = case.source
+    near = [_meant(source, name) for name in case.nodes(cst.Name)]
+    quotients = {
+        node: None
+        for part in (*case.nodes(cst.BinaryOperation), *near)
+        for node in all_of(part, cst.BinaryOperation)
+        if isinstance(node.operator, cst.Divide)
+    }
+    sigmoids, shifts = Plan(source), Plan(source)
+    for node in quotients:
+        given = _of_sigmoid(source, node)
+        if given:
+            sigmoids.replace(node, f"{source.tf}.sigmoid({given})")
+        _shift(shifts, node)
+    yield from sigmoids.edits("Use tf.sigmoid, which computes the same and stays finite")
+    yield from shifts.edits("Subtract the largest before the exponential, as softmax does")
+
+
+def _of_sigmoid(source: ParsedSource, node: cst.BinaryOperation) -> str:
+    """``x`` of ``1 / (1 + exp(-x))`` or ``exp(x) / (1 + exp(x))``, else empty."""
+    below = _below_one(source, node)
+    exponent = _one_and_exponent(source, node.right)
+    if exponent is None:
+        return ""
+    if below is not None:
+        if isinstance(exponent, cst.UnaryOperation) and isinstance(exponent.operator, cst.Minus):
+            return source.code(exponent.expression)
+        return f"-{source.operand(exponent)}"
+    above = _exponent(source, node.left)
+    return source.code(exponent) if above and above.deep_equals(exponent) else ""
+
+
+def _shift(plan: Plan, node: cst.BinaryOperation) -> None:
+    """Subtract the largest from the exponents of a quotient by ``reduce_sum(exp(x), …)``."""
+    source = plan.source
+    total = _meant(source, node.right)
+    if not isinstance(total, cst.Call) or called_name(total) != "reduce_sum" or not total.args:
+        return
+    above, below = _scaling(source, node.left), _scaling(source, total.args[0].value)
+    if above is None or below is None or not above.args[0].deep_equals(below.args[0]):
+        return
+    axis = argument(total, 1, "axis")
+    over = f", axis={source.code(axis.value)}, keepdims=True" if axis is not None else ""
+    for call in dict.fromkeys((above, below)):
+        given = call.args[0].value
+        largest = f"{source.tf}.reduce_max({source.code(given)}{over})"
+        plan.replace(given, f"{source.operand(given)} - {largest}")
+
+
+def _scaling(source: ParsedSource, node: cst.BaseExpression) -> cst.Call | None:
+    """The call of ``exp`` that an expression is a multiple of, or a part."""
+    node = _meant(source, node)
+    if _exponent(source, node) is not None:
+        return cst.ensure_type(node, cst.Call)
+    if isinstance(node, cst.Subscript):
+        return _scaling(source, node.value)
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
+        return _scaling(source, node.left) or _scaling(source, node.right)
+    return None
