@@ -129,7 +129,7 @@ class Reader:
         return (inside, self._read_rest(left_out)) if left_out else (inside,)
 
     def _read_rest(self, events: Iterable[LocatedEvent]) -> Inside:
-        """What never ran, read after all else."""
+        """The inside of events that never ran, read after all else."""
         tables = self._tables.after_all(self._events.when)
         EventReader(tables, is_inside=True).read(events)
         return rest_of(tables)
