@@ -27,7 +27,7 @@ from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
 from . import limits, private
-from .held import held_by_names
+from .held.frames import held_by_names
 from .hooks.instrument import instrument
 from .installed import Installed, clean, is_ours
 
@@ -324,7 +324,7 @@ def raised(error: BaseException, filename: str) -> EventFields:
         "line": line,
         "traceback": _ends(_printed(error, filename)),
         "frames": lines,
-        "held": held_by_names(error, filename),
+        **held_by_names(error, filename),
         **found,
     }
 

@@ -19,6 +19,23 @@ def converted_lines(message: str, filename: str) -> list[int]:
     return lines_in_stack(message.partition("in user code:")[2], filename)
 
 
+_CONVERTED = re.compile(
+    r"^in user code:\n\n(?: {4}File \"[^\n]*\n(?: {8}[^\n]*\n)*)+\n? {4}([A-Za-z_][\w.]*): ?(.*)",
+    re.DOTALL,
+)
+
+
+def raised_in_converted(message: str) -> tuple[str, str] | None:
+    """The type and the message of the exception that code converted by AutoGraph raised, without
+    AutoGraph's words around it; None for other messages (``get_message`` in
+    autograph/pyct/error_utils.py, 2.15-2.21)."""
+    found = None
+    while (match := _CONVERTED.match(message)) is not None:
+        message = re.sub(r"^ {4}", "", match[2], flags=re.MULTILINE).rstrip()
+        found = match[1], message
+    return found
+
+
 def lines_in_stack(stack: str, filename: str) -> list[int]:
     """The lines of a file of this name in the text of a traceback, in its order."""
     own = re.escape(filename.rpartition("/")[2])

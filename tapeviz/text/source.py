@@ -93,7 +93,7 @@ class SourceText:
         """The lines, with their ends, as Python's parser counts them: in UTF-8."""
         return [line.encode(errors="surrogatepass") for line in _LINE.findall(self.text)]
 
-    def span(self, node: ast.expr) -> TextSpan:
+    def span(self, node: ast.expr | ast.stmt) -> TextSpan:
         """Where an expression of the text stands, as the frames of a site tell it."""
         last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         begin, end = self._column(node.lineno, node.col_offset), self._column(last, end)

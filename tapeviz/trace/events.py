@@ -363,10 +363,13 @@ class Printed(_Event, frozen=True, tag="output"):
 class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A name of the frame that raised (``batch``, ``self.layers``, ``parts['a']``), and its value.
 
-    ``type``: the name of its class; ``value``: of None, a bool, an int or a float; ``shape`` (None:
-    of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the elements of a
-    list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of another object, the
-    first of them. ``tensor``: the id of an eager tensor, or of a variable's handle; else 0.
+    ``type``: the name of its class; ``value``: of None, a bool, a number or a short text; ``shape``
+    (None: of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the
+    elements of a list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of another
+    object, the first of them; ``kinds``: of a list or tuple the different classes, and shapes, of
+    the first elements. ``tensor``: the id of an eager tensor, or of a variable's handle;
+    else 0. ``takes``: of a function or what else can be called its parameters, with 0 for each
+    default: ``(x, /, axis=0)``.
     """
 
     name: str
@@ -377,6 +380,8 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     dtype: str = ""
     size: int = -1
     keys: list[str] = []
+    takes: str = ""
+    kinds: list[str] = []
 
 
 class Raised(_Event, frozen=True, tag="error"):
@@ -385,7 +390,9 @@ class Raised(_Event, frozen=True, tag="error"):
     ``frames``: the snippet's lines in the traceback, outermost first. ``folder``: where a file or
     a module was looked for that is not there; ``python``: the path of the interpreter that lacks
     a module; ``is_saved``: false if the snippet is no file and ran in an empty folder of its own.
-    ``held``: what the names of the snippet's innermost frame meant.
+    ``held``: what the names of the snippet's innermost frame meant, or of what AutoGraph made of
+    the snippet; ``span``: the expression in there that raised (its line, column, last line, and the
+    column behind it; columns in characters, -1 unknown).
     """
 
     type: str
@@ -397,6 +404,7 @@ class Raised(_Event, frozen=True, tag="error"):
     python: str = ""
     is_saved: bool = True
     held: list[HeldValue] = []
+    span: tuple[int, int, int, int] = (0, -1, -1, -1)
 
 
 class Noted(_Event, frozen=True, tag="note"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from ..text.source import TextSpan
 from .calls import Call
 from .compiled.model import Conditional, Loop, TracedFunction, Word
 from .compiled.rerun_ops import RerunOps
@@ -97,6 +98,9 @@ class CaughtError(msgspec.Struct, frozen=True, gc=False):
     when: int
 
 
+_NOWHERE_IN_TEXT = TextSpan(0)
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """An exception that ended the snippet, or a block of a page.
@@ -104,7 +108,8 @@ class Failure:
     ``folder``: where a file, without a whole path, or a module was looked for that is not there;
     ``python``: the path of the interpreter that lacks a module; ``is_saved``: false if the snippet
     is no file and ran in an empty folder of its own; ``held``: what the names of the snippet's
-    innermost frame meant.
+    innermost frame meant, or of what AutoGraph made of it; ``span``: the expression in there that
+    raised.
     """
 
     type: str
@@ -116,6 +121,7 @@ class Failure:
     python: str = ""
     is_saved: bool = True
     held: tuple[HeldValue, ...] = ()
+    span: TextSpan = _NOWHERE_IN_TEXT
 
 
 @dataclass(frozen=True, slots=True)

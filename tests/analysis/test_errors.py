@@ -35,7 +35,7 @@ NET = "import tensorflow as tf\nclass Net(tf.Module):\n"
 RAISING = {
     "a keyword that is misspelt": (
         "import tensorflow as tf\nwith tf.GradientTape(persistant=True) as tape:\n    pass",
-        ["Line 2 gives GradientTape an argument persistant", "Write persistent="],
+        ["Line 2 gives tf.GradientTape an argument persistant", "Write persistent="],
     ),
     "an op without gradient function in a compiled function": (
         "import tensorflow as tf\nx = tf.Variable([2.0])\n@tf.function\ndef f(x):\n"
@@ -360,7 +360,7 @@ RAISING = {
     ),
     "a list that does not fit": (
         TAPE + "z = x + [1.0, 2.0, 3.0]",
-        ["x of shape [2] and a value of shape [3]"],
+        ["x of shape [2] and [1.0, 2.0, 3.0] of shape [3]"],
     ),
     "a real and a complex tensor": (
         TAPE + "z = y + tf.constant([1.0j, 2.0j])",
@@ -589,7 +589,7 @@ RAISING = {
     "an index that is no whole number": (TAPE + "y[1.0]", ["Line 6 picks elements by 1.0"]),
     "an element beyond the end of an array": (
         TAPE + "y.numpy()[5]",
-        ["Line 6 takes element 5 along axis 0 of an array, which has 2 elements"],
+        ["Line 6 takes element 5 along axis 0 of an array: it has 2 elements"],
     ),
     "a keyword of TensorFlow 1": (
         TAPE + "tf.reduce_mean(y, reduction_indices=0)",
@@ -613,7 +613,7 @@ RAISING = {
     ),
     "an argument that a layer does not take": (
         "import tensorflow as tf\ntf.keras.layers.LSTM(2, return_sequence=True)",
-        ["Line 2 gives LSTM an argument return_sequence"],
+        ["Line 2 gives tf.keras.layers.LSTM an argument return_sequence"],
     ),
     "a filter that is larger than its input": (
         "import tensorflow as tf\ntf.keras.layers.Conv2D(2, 9)(tf.ones([1, 4, 4, 1]))",
@@ -653,7 +653,7 @@ RAISING = {
     ),
     "an op that names no remedy": (
         TAPE + "tf.linalg.inv([x])",
-        ["Line 6 runs MatrixInverse", "must be square. There x has shape (2,)"],
+        ["Line 6 runs MatrixInverse", "must be square. There input = [x], x "],
     ),
     "a check in a function of TensorFlow's": (
         TAPE + "r = tf.ragged.constant([[1.0], [2.0, 3.0]])\ntf.matmul(r, [x, x])",
@@ -972,7 +972,6 @@ def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
     ("type_", "message", "said"),
     [
         ("AttributeError", "'Dense' object has no attribute 'kernel'", "first called with data"),
-        ("TypeError", "('Keyword argument not understood:', 'rate')", "an argument rate"),
         (
             "ValueError",
             "Unexpectedly found an instance of type `<class 'numpy.ndarray'>`. Expected a symbolic "

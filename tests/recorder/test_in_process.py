@@ -6,6 +6,7 @@ module that imports it would have every process of pytest import it.
 
 from __future__ import annotations
 
+import linecache
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -163,13 +164,21 @@ Net().take(2, {"x": 1, "y": None})
 """
 
 
-def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> None:
+def _raised(program: ModuleType, text: str, names: dict[str, Any]) -> dict[str, Any]:
+    """The ``error`` event of a text that ends with an IndexError."""
+    linecache.cache["snippet.py"] = (len(text), None, text.splitlines(keepends=True), "snippet.py")
     with pytest.raises(IndexError) as raising:
-        exec(compile(HOLDING, "snippet.py", "exec"), {"np": np})
-    held = {each.pop("name"): each for each in program.raised(raising.value, "snippet.py")["held"]}
-    assert held == {
+        exec(compile(text, "snippet.py", "exec"), names)
+    found: dict[str, Any] = program.raised(raising.value, "snippet.py")
+    del linecache.cache["snippet.py"]
+    return found
+
+
+def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> None:
+    held = {each.pop("name"): each for each in _raised(program, HOLDING, {"np": np})["held"]}
+    assert {name: each for name, each in held.items() if "takes" not in each} == {
         "self": {"type": "Net", "keys": ["rows", "scale"]},
-        "self.rows": {"type": "Rows", "size": 2},
+        "self.rows": {"type": "Rows", "size": 2, "kinds": ["int"]},
         "self.scale": {"type": "float", "value": "0.5"},
         "i": {"type": "int", "value": "2"},
         "batch": {"type": "dict", "size": 2, "keys": ["x", "y"]},
@@ -178,13 +187,14 @@ def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> N
     }
 
 
-def test_names_have_more_weight_than_what_is_in_a_large_dict(program: ModuleType) -> None:
-    text = "rows, parts = [1], {n: {m: [] for m in range(20)} for n in range(20)}\nrows[2] + parts"
-    with pytest.raises(IndexError) as raising:
-        exec(compile(text, "snippet.py", "exec"), {})
-    held = program.raised(raising.value, "snippet.py")["held"]
-    assert len(held) == 300
-    assert {"rows", "parts", "parts[3]"} <= {each["name"] for each in held}
+def test_what_is_on_the_line_that_raised_has_more_weight_than_other_names(
+    program: ModuleType,
+) -> None:
+    many = "".join(f"n{number} = {number}\n" for number in range(400))
+    raised = _raised(program, f"{many}rows, parts = [1], {{3: [1]}}\nrows[2] + parts[3]", {})
+    assert len(raised["held"]) == 300
+    assert {"rows", "parts", "parts[3]"} <= {each["name"] for each in raised["held"]}
+    assert raised["span"] == ((402, 0, 402, 7) if sys.version_info >= (3, 11) else (402, *[-1] * 3))
 
 
 def test_an_import_of_a_page_that_fails_keeps_no_other_from_the_page(program: ModuleType) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
+from ...text.names import calls_in
 from ...text.source import SourceText
 from ...trace.calls import Call
 from ...trace.events import HeldValue
@@ -21,10 +22,15 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 @dataclass(frozen=True)
 class Case:
-    """An exception and the recording that it ended; ``match``: of the pattern."""
+    """An exception and the recording that it ended.
+
+    ``failure``: without the words that AutoGraph puts around it, which ``outer`` has; ``match``: of
+    the pattern.
+    """
 
     trace: Trace
     failure: Failure
+    outer: Failure
     text: SourceText
     match: re.Match[str]
 
@@ -42,7 +48,7 @@ class Case:
     def line(self) -> int:
         """The innermost line of the snippet; in a compiled function, or one that is traced, that
         which TensorFlow names."""
-        return innermost_line(self.trace, self.failure)
+        return innermost_line(self.trace, self.outer)
 
     @property
     def traced_lines(self) -> Sequence[int]:
@@ -54,13 +60,48 @@ class Case:
         """The lines of :func:`defining_lines` in its message."""
         return defining_lines(self.failure, self.trace.filename)
 
-    @property
+    @cached_property
     def held(self) -> Mapping[str, HeldValue]:
-        """The names on :attr:`line`, with what they meant when it raised; empty where it ran in
-        another frame than the recorder saw, as in a function that AutoGraph converted."""
-        if self.line != self.failure.line:
+        """The names and expressions in the code around :attr:`line`, with what they meant when it
+        raised; empty where it ran in another frame than the recorder saw."""
+        if self.line != (self.failure.span.line or self.failure.line):
             return {}
         return {each.name: each for each in self.failure.held}
+
+    @cached_property
+    def raised_at(self) -> ast.AST | None:
+        """The expression that raised, or the assignment by ``+=`` or the like; where the recorder
+        does not know its place the only call on the line."""
+        statement, span = self.text.statement(self.line), self.failure.span
+        if statement is None:
+            return None
+        if span.column < 0:
+            calls = [*calls_in(statement)]
+            return calls[0] if len(calls) == 1 else None
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.expr, ast.AugAssign)) and self.text.span(node) == span:
+                return node
+        return None
+
+    def sides(self, kind: type[ast.operator] = ast.operator) -> tuple[ast.expr, ast.expr] | None:
+        """The operands of the operator that raised; where its place is not known those of the only
+        one of this kind on the line."""
+        statement = self.text.statement(self.line)
+        nodes: Iterable[ast.AST | None] = [self.raised_at]
+        if self.failure.span.column < 0:
+            nodes = ast.walk(statement) if statement is not None else ()
+        found: list[tuple[ast.expr, ast.expr]] = []
+        for node in nodes:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
+                found.append((node.left, node.right))
+            elif isinstance(node, ast.AugAssign) and isinstance(node.op, kind):
+                found.append((node.target, node.value))
+        return found[0] if len(found) == 1 else None
+
+    def type_of(self, node: ast.expr) -> str:
+        """The name of the class of a value, as far as it was recorded."""
+        held = self.held.get(ast.unparse(node))
+        return held.type if held is not None else ""
 
     @property
     def call(self) -> Call | None:
@@ -69,7 +110,8 @@ class Case:
         raised = [
             call
             for call in self.trace.calls
-            if not call.ended and (not call.error or is_from(self.failure, call))
+            if not call.ended
+            if not call.error or is_from(self.failure, call) or is_from(self.outer, call)
         ]
         if raised and raised[-1] is self.trace.calls[-1]:
             return raised[-1]  # another one's error was caught

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
-from ...text.messages import first_words
+from ...text.messages import first_words, raised_in_converted
 from ...text.source import SourceText
 from ...trace.calls import Call
 from ...trace.ids import CallId
@@ -77,13 +78,16 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
     if called is not None:
         return _words_of_called(trace, failure, called)
     reached = reached_words(trace) if failure is trace.failure else ""
-    said = f"{failure.type}: {failure.message}"
+    said, inner = f"{failure.type}: {failure.message}", failure
+    if (found := raised_in_converted(failure.message)) is not None:
+        inner = replace(failure, type=found[0], message=found[1])
+        said = f"{inner.type}: {inner.message}\n{said}"  # some patterns look for lines of the stack
     text = SourceText(trace.source)
     for pattern, explain in EXPLANATIONS:
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
         if match is None:
             continue
-        case = Case(trace, failure, text, match)
+        case = Case(trace, inner, failure, text, match)
         if isinstance(explain, str):
             words = explain.format(*(group or "" for group in match.groups()), line=case.line)
         else:

@@ -8,7 +8,17 @@ to be looked at, a function of the case has the words.
 from __future__ import annotations
 
 from .case import Explain
-from .python import attributes, calls, checks, containers, modules, names, nones, operators
+from .python import (
+    attributes,
+    calls,
+    checks,
+    containers,
+    modules,
+    names,
+    nones,
+    operators,
+    signatures,
+)
 from .python.values import WRONG_VALUES
 from .tapes import gradient_functions, recording, targets
 from .tensors import arguments, not_finite, operands, shapes_and_dtypes
@@ -26,6 +36,12 @@ _CALLEE = r"(?<![\w.<>])(?:[\w.<>]*<locals>\.)?(?P<callee>[\w.]+)\(\)"
 """
 _SHAPE = r"(\[[\d,? ]*\]|\([\d,None ]*\))"
 _COUNT = r"(\d+)"
+_NO_KEYWORD = (
+    r"Got an unexpected keyword argument|not recognized: \{|is not a valid argument, kwargs should"
+    r"|Unrecognized keyword argument|Keyword argument not understood"
+    r"|Binding inputs to tf\.function failed due to `got an unexpected keyword"
+)
+"""Messages of TensorFlow and Keras that do not name the function which takes no such keyword."""
 
 EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
@@ -144,6 +160,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     *FILE_ERRORS,
     *DATASET_ERRORS,
     *WRONG_VALUES,
+    (
+        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
+        calls.too_few,
+    ),
     *FORM_ERRORS,
     *arguments.ARGUMENT_ERRORS,
     *AUTOGRAPH_ERRORS,
@@ -155,6 +175,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"and '(?P<other>[\w.]+)'",
         operators.operands,
     ),
+    (r"can't multiply sequence by non-int of type '(?!str')\w+'", operators.sequence_times),
+    (
+        r"'[<>]=?' not supported between instances of '(?P<first>[\w.]+)' and '(?P<other>[\w.]+)'",
+        operators.compared,
+    ),
     (r"\[Op:(?:Mul|Reshape|BroadcastGradientArgs)\]", gradient_functions.output_gradients),
     (
         r"Dimensions must be equal, but are \d+ and \d+ for .* with input shapes: "
@@ -165,6 +190,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         shapes_and_dtypes.shapes,
     ),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, shapes_and_dtypes.shapes),
+    (
+        r"operands could not be broadcast together with shapes " + _SHAPE + " " + _SHAPE,
+        shapes_and_dtypes.shapes,
+    ),
     (
         r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE,
         shapes_and_dtypes.shapes,
@@ -239,22 +268,24 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Leave one out, or print the tensor's shape just before.",
     ),
     (
-        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds",
-        "Line {line} takes element {0} along axis {1}, and the tensor is shorter than that. "
-        "Elements are counted from 0. Print the tensor's shape just before.",
+        rf"slice index (-?\d+) of dimension {_COUNT} out of bounds"
+        rf"|index (-?\d+) is out of bounds for axis {_COUNT} with size {_COUNT}",
+        shapes_and_dtypes.beyond_axis,
     ),
     *GRAPH_ERRORS,
     *keras.KERAS_ERRORS,
-    (
-        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
-        calls.too_few,
-    ),
     (
         r"(?:tensor|variable) is unhashable",
         "Line {line} uses a tensor where Python needs something that can be hashed: the key "
         "of a dict, a member of a set, or a number that an object is made with. "
         "Use tensor.ref() as key; a loss is an object first, as in "
         "tf.keras.losses.MeanSquaredError()(y, p).",
+    ),
+    (
+        r"unhashable type: '(?:[\w.]+\.)?(\w+)'",
+        "Line {line} uses a value of type {0} as the key of a dict or in a set, which take only "
+        "values that never change. Use a number, a text or a tuple of such: float(x), "
+        "tuple(values).",
     ),
     (
         r"^(?:SyntaxError|IndentationError|TabError)",
@@ -308,6 +339,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         keras.unknown_identifier,
     ),
     (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
+    (
+        r"object has no attribute 'lr'",
+        "Line {line} asks an optimizer of Keras 3 for lr; the learning rate is called "
+        "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
+        "optimizer.learning_rate.assign(0.01).",
+    ),
     (r"NameError: .*?name '(\w+)' is not defined", names.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", calls.keyboard),
     (modules.NO_MODULE, modules.no_module),
@@ -327,12 +364,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"(?:Tensor|float)' object has no attribute '(?:items|keys)'", models.step_without_dict),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
-    (
-        r"object has no attribute 'lr'",
-        "Line {line} asks an optimizer of Keras 3 for lr; the learning rate is called "
-        "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
-        "optimizer.learning_rate.assign(0.01).",
-    ),
     (
         r"Binding inputs to tf\.function failed due to `too many positional arguments`.*"
         r"for signature: \((?P<parameters>.*?)\)\.",
@@ -354,6 +385,18 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         _CALLEE + r" missing \d+ required [\w-]+ arguments?: (?P<names>[^\n]+)",
         calls.missing_argument,
+    ),
+    (
+        r"unexpected keyword argument|missing (?:a )?(?:\d+ )?required|multiple values for arg"
+        r"|takes [\w ]+? positional arguments? |too many (?:positional )?arguments"
+        rf"|{_NO_KEYWORD}",
+        signatures.misfit,
+    ),
+    (_NO_KEYWORD, calls.unknown_of_library),
+    (
+        r"missing a required argument: '(\w+)'",
+        "Line {line} calls a layer, model or function without its argument {0}, which it needs. "
+        "Give it in the call, or a default where it is defined.",
     ),
     (r"Attempt to convert a value \(None\)|NoneType|None values not supported", nones.none_given),
     (r"IndexError: list index out of range", targets.no_batch),

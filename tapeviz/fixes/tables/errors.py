@@ -54,7 +54,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         bind_new_tensor,
     ),
     (
-        r"(?:[Gg]ot an unexpected keyword argument|not recognized: \{)\s?'(\w+)'",
+        r"(?:[Gg]ot an unexpected keyword argument|not recognized: \{|passed to \w+: \{)\s?'(\w+)'",
         slips.spell_keyword,
     ),
     (r"\b(\w+)\.(\w+)\(\) takes \w+ positional arguments? but \d+", slips.add_self),
@@ -67,11 +67,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         slips.print_in_graph,
     ),
     (r"has no attribute '_id'", slips.ask_for_variables),
-    (
-        r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`"
-        r"|'(\w+)' object has no attribute",
-        slips.call_super,
-    ),
+    (r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`", slips.call_super),
     (r"^KeyError: ", slips.spell_key),
     (r"'str' object is not callable\s*$", slips.make_loss),
     (r"Expected an instance of (?:list|tuple), got <tf\.", give_tensor),

@@ -4,28 +4,24 @@ return, NumPy in a function that is traced."""
 from __future__ import annotations
 
 import difflib
-import itertools
+import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from ...analysis.errors.python.calls import KEYWORDS_OF_TAPES
-from ...analysis.errors.python.containers import near_key
-from ...analysis.errors.tensors.arguments import RENAMED_KEYWORDS
-from ...analysis.errors.training.keras import KEYWORDS_OF_OPTIMIZERS
+from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, sole
 from ..plan import Plan
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
-_KEYWORDS = (*itertools.chain(*KEYWORDS_OF_TAPES.values()), *KEYWORDS_OF_OPTIMIZERS)
-
 
 def spell_keyword(case: ErrorCase) -> Iterator[Edit]:
-    """``GradientTape(persistant=True)`` → ``persistent``; the keyword of a function of the text
-    likewise."""
+    """``GradientTape(persistant=True)`` → ``persistent``: the nearest parameter of what is called,
+    as far as it was recorded, or of a function of the text."""
     source, unknown = case.source, case.match[1]
+    takes = {held.name: re.findall(r"[A-Za-z_]\w*", held.takes) for held in case.failure.held}
     for call in case.nodes(cst.Call):
         for arg in call.args:
             if arg.keyword is None or arg.keyword.value != unknown:
@@ -36,7 +32,8 @@ def spell_keyword(case: ErrorCase) -> Iterator[Edit]:
                 if function.name.value in (called_name(call), "__init__")
                 for param in function.params.params
             ]
-            near = difflib.get_close_matches(unknown, [*names, *_KEYWORDS], n=1)
+            names += takes.get(source.code(call.func), [])
+            near = difflib.get_close_matches(unknown, names, n=1)
             if unknown in RENAMED_KEYWORDS and unknown not in names:
                 near = [RENAMED_KEYWORDS[unknown]]
             if near:
@@ -90,28 +87,28 @@ def spell_attribute(case: ErrorCase) -> Iterator[Edit]:
 
 
 def call_super(case: ErrorCase) -> Iterator[Edit]:
-    """An object whose ``__init__`` does not call that of its base class."""
-    source, owner = case.source, case.match[1] or case.match[2]
+    """A layer or model whose ``__init__`` does not call that of its base class."""
+    source = case.source
     for kind in all_of(source.module, cst.ClassDef):
         for function in all_of(kind.body, cst.FunctionDef):
-            if kind.name.value == owner and function.name.value == "__init__":
+            if kind.name.value == case.match[1] and function.name.value == "__init__":
                 plan = Plan(source)
                 plan.first(function, "super().__init__()")
                 yield from plan.edits(f"Call super().__init__() first in {kind.name.value}")
 
 
 def spell_key(case: ErrorCase) -> Iterator[Edit]:
-    """``params["weight"]`` of a dict that has ``"weights"`` → the key that is nearest."""
+    """``params["weight"]`` of a dict that has ``"w"`` → the key that is nearest."""
     source, key = case.source, case.failure.message.strip("'\"")
     keys = {held.name: held.keys for held in case.failure.held if held.size >= 0}
     for node in case.nodes(cst.Subscript):
         index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())
-        near = near_key(key, known)
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.3)
         if not near or not isinstance(index, cst.Index):
             continue
         if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
-            plan = Plan(source, {index.value: f'"{near}"'})
-            yield from plan.edits(f"Take the key {near} in place of {key}")
+            plan = Plan(source, {index.value: f'"{near[0]}"'})
+            yield from plan.edits(f"Take the key {near[0]} in place of {key}")
 
 
 def ask_for_variables(case: ErrorCase) -> Iterator[Edit]:

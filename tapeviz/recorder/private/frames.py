@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from os.path import basename
 from threading import get_ident, main_thread
+from typing import Any
 
 import tensorflow as tf
 
@@ -96,3 +98,33 @@ def autograph_running() -> Sequence[object]:
     """A list that grows beyond one element while AutoGraph's code runs on this thread."""
     stacks = getattr(tf_stack, "_source_mapper_stacks", None)
     return stacks[get_ident()] if stacks is not None else ()
+
+
+_ATTRIBUTES: Callable[[BaseException], Mapping[str, Any]]
+_ATTRIBUTES = vars(BaseException)["__dict__"].__get__  # whatever the snippet's class makes of it
+
+
+def line_in_converted(error: BaseException, filename: str) -> int:
+    """The innermost line of a file in code that AutoGraph converted, which raised an error; 0
+    without, or if code of another file raised it.
+
+    ``_ErrorMetadata`` in autograph/impl/api.py and ``_ErrorMetadataBase`` in
+    autograph/pyct/error_utils.py: the innermost frame is the first (2.15-2.21).
+    """
+    stack = getattr(_ATTRIBUTES(error).get("ag_error_metadata"), "translated_stack", ())
+    own = (each for each in stack if each.is_converted or each.filename == filename)
+    first = next(own, None)
+    return first.lineno if first is not None and first.filename == filename else 0
+
+
+def as_raised_in_converted(error: BaseException) -> BaseException:
+    """The error as the code raised it, in place of that which AutoGraph made of it; its traceback
+    goes through the generated code (``to_exception``, 2.15-2.21)."""
+    while error.__context__ is not None and "ag_error_metadata" in _ATTRIBUTES(error.__context__):
+        error = error.__context__
+    return error
+
+
+def is_generated(file: str) -> bool:
+    """Whether AutoGraph wrote a file (``load_source`` in autograph/pyct/loader.py, 2.15-2.21)."""
+    return basename(file).startswith("__autograph_generated_file")

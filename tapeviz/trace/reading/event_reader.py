@@ -7,6 +7,7 @@ from itertools import zip_longest
 from sys import intern
 from typing import Any
 
+from ...text.source import TextSpan
 from .. import events as e
 from ..compiled.bodies import ROOM, ClosedCall
 from ..compiled.located import LocatedEvent
@@ -275,6 +276,7 @@ class EventReader:
             event.python,
             event.is_saved,
             tuple(event.held),
+            TextSpan(*event.span),
         )
         if "failure" in self.facts:
             self.facts["later_failures"] = (*self.facts.get("later_failures", ()), failure)

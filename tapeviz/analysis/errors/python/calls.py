@@ -4,62 +4,35 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-from collections.abc import Sequence
+import re
 
 from ....text.names import called_name, calls_in, dotted, targets_of
 from ..case import Case
-from ..tensors.arguments import RENAMED_KEYWORDS
-
-KEYWORDS_OF_TAPES = {
-    "GradientTape": ("persistent", "watch_accessed_variables"),
-    "gradient": ("target", "sources", "output_gradients", "unconnected_gradients"),
-    "jacobian": ("target", "sources", "unconnected_gradients", "experimental_use_pfor"),
-}
-_KEYWORDS_OF_MODELS = {
-    "fit": (
-        *("x", "y", "batch_size", "epochs", "verbose", "callbacks", "validation_split"),
-        *("validation_data", "shuffle", "class_weight", "sample_weight", "initial_epoch"),
-        *("steps_per_epoch", "validation_steps", "validation_batch_size", "validation_freq"),
-    ),
-    "compile": (
-        *("optimizer", "loss", "loss_weights", "metrics", "weighted_metrics", "run_eagerly"),
-        *("steps_per_execution", "jit_compile"),
-    ),
-}
-"""Arguments of ``fit`` and ``compile`` that Keras 2 and 3 both take."""
-_KEYWORDS_OF_LAYERS = ("training", "mask")
-"""Arguments that Keras hands to the ``call`` of each layer that has them."""
+from .signatures import misfit, unknown_words
 
 
 def unknown_keyword(case: Case) -> str:
     callee, name = case.match["callee"].removesuffix(".__init__"), case.match["name"]
-    own = _parameters(case, callee)
-    if name in RENAMED_KEYWORDS and not own:
-        return (
-            f"Line {case.line} gives {callee} an argument {name}, as old versions had it. "
-            f"Write {RENAMED_KEYWORDS[name]}= in its place."
-        )
-    owner, _, method = callee.rpartition(".")
     if callee == "Loss.__call__":
         return (
             f"Line {case.line} calls a loss with {name}, and it takes the labels, the predictions "
             f"and sample_weight. Options of a loss are given where it is made, as in "
             f"tf.keras.losses.BinaryCrossentropy(from_logits=True)."
         )
-    # Other libraries have a ``fit``, too; TensorFlowTrainer is what Keras 3 names.
-    of_models = _KEYWORDS_OF_MODELS if owner.endswith(("Trainer", "Model", "Sequential")) else {}
-    known = own or KEYWORDS_OF_TAPES.get(method) or of_models.get(method, ())
-    known = known or (_KEYWORDS_OF_LAYERS if method in ("call", "__call__") else ())
-    near = difflib.get_close_matches(name, known, n=1)
-    mend = f"Write {near[0]}= in its place." if near else "Leave it out, or look up its name."
-    return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {mend}"
-
-
-def _parameters(case: Case, callee: str) -> Sequence[str]:
-    """The parameters of a function or class of the snippet."""
     made = definition(case, callee) or definition(case, f"{callee}.__init__")
-    return _names_of_arguments(made) if made is not None else ()
+    if made is None and (words := misfit(case)):
+        return words
+    own = [each for each in _names_of_arguments(made) if each != "self"] if made else []
+    return unknown_words(case.line, callee, name, own)
+
+
+def unknown_of_library(case: Case) -> str:
+    """A keyword of a message that does not name the function, which the line gives."""
+    for call in calls_in(case.text.statement(case.line)):
+        for name in (each.arg for each in call.keywords if each.arg):
+            if re.search(rf"'{name}'|\b{name} is not a valid", case.failure.message):
+                return unknown_words(case.line, case.text.segment(call.func), name, ())
+    return ""
 
 
 def wrong_count(case: Case) -> str:
@@ -210,11 +183,17 @@ def _is_class(case: Case, path: str) -> bool:
 
 
 def returns_value(made: ast.FunctionDef) -> bool:
-    kinds = (ast.Yield, ast.YieldFrom)
-    return any(
-        isinstance(node, kinds) or (isinstance(node, ast.Return) and node.value is not None)
-        for node in ast.walk(made)
-    )
+    """Whether a function returns or yields something; not whether one does that is made in it."""
+    waiting: list[ast.AST] = [*made.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if isinstance(node, ast.Return) and node.value is not None:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return False
 
 
 def definition(case: Case, path: str) -> ast.FunctionDef | None:

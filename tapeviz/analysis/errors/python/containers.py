@@ -14,7 +14,7 @@ from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
 from ..case import Case
-from ..tensors.operands import KEYS_SHOWN
+from ..tensors.operands import KEYS_SHOWN, never_filled
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
 
@@ -50,7 +50,7 @@ def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
     key = case.failure.message.strip("'\"")
     found = [
         (node, held)
-        for node in _elements_taken(case)
+        for node in elements_taken(case)
         if (held := case.held.get(ast.unparse(node.value))) is not None
         if held.keys and held.size >= 0 and key not in held.keys
         if not isinstance(node.slice, ast.Constant) or str(node.slice.value) == key
@@ -58,9 +58,9 @@ def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
     return found[0] if len(found) == 1 else None
 
 
-def near_key(key: str, known: Sequence[str]) -> str:
+def near_key(key: str, held: HeldValue) -> str:
     """The key of a dict that is spelt most like one that it lacks; empty if none is near."""
-    return "".join(difflib.get_close_matches(key, known, n=1, cutoff=0.5))
+    return "".join(difflib.get_close_matches(key, held.keys, n=1, cutoff=0.5))
 
 
 def _key_of_dict(case: Case) -> str:
@@ -79,7 +79,13 @@ def _key_of_dict(case: Case) -> str:
                 f"its keys, of which a text is taken apart into letters; so line {case.line} finds "
                 f"no {key} in {held.name}. Write for … in {looped.name}.items():."
             )
-    near = near_key(key, held.keys)
+    if key.startswith("val_") and not any(each.startswith("val_") for each in held.keys):
+        return (
+            f"Line {case.line} takes the element {key} of {held.name}, which has "
+            f"{', '.join(held.keys)}. fit of Keras gives numbers of val_ only if it is given "
+            f"validation_data or validation_split."
+        )
+    near = near_key(key, held)
     has = f"whose keys are {', '.join(held.keys)}"
     if held.size > len(held.keys):
         has = f"which has {held.size} keys, among them {', '.join(held.keys[:KEYS_SHOWN])}"
@@ -90,7 +96,11 @@ def _key_of_dict(case: Case) -> str:
     )
 
 
-def _elements_taken(case: Case) -> Iterator[ast.Subscript]:
+def elements_taken(case: Case) -> Iterator[ast.Subscript]:
+    """The expression that raised, if it takes an element; else all on the line that do."""
+    if isinstance(case.raised_at, ast.Subscript):
+        yield case.raised_at
+        return
     statement = case.text.statement(case.line)
     for part in head_of(statement) if statement is not None else ():
         for node in ast.walk(part):
@@ -103,7 +113,7 @@ def no_number(case: Case) -> str:
     kind, index = case.match["kind"], case.match["index"].rpartition(".")[2]
     found = {
         path: None
-        for path in (ast.unparse(node.value) for node in _elements_taken(case))
+        for path in (ast.unparse(node.value) for node in elements_taken(case))
         if (held := case.held.get(path)) is not None and held.size >= 0 and not held.keys
     }
     owner = f"{next(iter(found))}, a {kind}" if len(found) == 1 else f"a {kind}"
@@ -112,7 +122,7 @@ def no_number(case: Case) -> str:
         "float": "Write int(i), or // in place of / where the number is made.",
     }.get(index, "Only arrays and tensors take several places: np.array(x)[places].")
     if index == "str" and any(
-        ast.unparse(n.value).endswith(".layers") for n in _elements_taken(case)
+        ast.unparse(n.value).endswith(".layers") for n in elements_taken(case)
     ):
         remedy = "A model finds a layer by its name, too: model.get_layer('name')."
     return (
@@ -136,7 +146,7 @@ def _beyond_the_end(case: Case, found: Sequence[ast.Subscript]) -> str:
         if not held.size:
             return (
                 f"Line {case.line} takes {at}, which is empty. "
-                f"Look why nothing was put into it before."
+                f"{never_filled(case, name) or 'Look why nothing was put into it before.'}"
             )
         elements = "has 1 element, number 0"
         if held.size > 1:
@@ -184,7 +194,7 @@ def no_place(case: Case) -> str:
     name = PurePath(case.trace.filename).name
     if frames and (PurePath(frames[-1][0]).name, int(frames[-1][1])) != (name, case.line):
         return ""  # Python names the whole path of a script, whatever it was called by
-    found = list(_elements_taken(case))
+    found = list(elements_taken(case))
     if words := _beyond_the_end(case, found):
         return words
     if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):

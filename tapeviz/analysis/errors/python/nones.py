@@ -45,6 +45,13 @@ def none_made(case: Case, statement: ast.stmt) -> str:
                 f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
                 f"None. Give it a tensor there, or leave line {line} out when it is None."
             )
+        if isinstance(assign.value, ast.Call) and called_name(assign.value) in _IN_PLACE:
+            code = case.text.segment(assign.value)
+            return (
+                f"Line {line} works with {name}, which is None: {called_name(assign.value)} on "
+                f"line {assign.lineno} changes its object and returns None. Write {code} alone, "
+                f"without {name} =."
+            )
         made = isinstance(assign.value, ast.Call) and definition(case, called_name(assign.value))
         if made and not returns_value(made):
             return (
@@ -64,6 +71,12 @@ def none_made(case: Case, statement: ast.stmt) -> str:
     return ""
 
 
+_IN_PLACE = frozenset(
+    ("append", "clear", "extend", "insert", "remove", "reverse", "shuffle", "sort", "update")
+)
+"""Methods of Python's and NumPy's containers, and of ``random``, that return None."""
+
+
 def _may_come_to_its_end(body: Sequence[ast.stmt]) -> bool:
     """Whether Python may leave these statements but by ``return`` or ``raise``."""
     last = body[-1]
@@ -76,6 +89,12 @@ def _may_come_to_its_end(body: Sequence[ast.stmt]) -> bool:
 
 def _held_as_none(case: Case, statement: ast.stmt) -> str:
     """The only name on the line that meant None, where the text does not tell why it did."""
+    if "self" in case.held and case.held["self"].type == "NoneType":
+        return (
+            f"Line {case.line} runs in a method under tf.function whose object is gone: "
+            f"tf.function does not keep an object alive, as in Trainer(…).step(x). Give the object "
+            f"a name, trainer = Trainer(…), and call its method then."
+        )
     paths = [each for each in names_read(statement) if each in case.held]
     found = [path for path in paths if case.held[path].type == "NoneType"]
     if len(found) != 1:

@@ -20,6 +20,15 @@ _SIGNS: Mapping[str, type[ast.operator]] = {
 }
 
 
+def sign_of(operator: ast.operator) -> str:
+    """``+`` for the operator of a sum."""
+    return next((sign for sign, kind in _SIGNS.items() if isinstance(operator, kind)), "")
+
+
+class _NONE(ast.operator):
+    """An operator that is none of these."""
+
+
 _REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(
         ("tuple", "list"),
@@ -40,11 +49,12 @@ _REMEDIES: Mapping[str, str] = {
 
 def operands(case: Case) -> str:
     """``h ** 2`` of a tuple: an operand that is no number and no tensor."""
-    sides = [case.match["first"].rpartition(".")[2], case.match["other"].rpartition(".")[2]]
-    side = next((index for index, kind in enumerate(sides) if kind in _REMEDIES), None)
+    kinds = [case.match["first"].rpartition(".")[2], case.match["other"].rpartition(".")[2]]
+    side = next((index for index, kind in enumerate(kinds) if kind in _REMEDIES), None)
     if side is None:
         return ""
-    kind, name = sides[side], _operand(case, case.match["sign"], side)
+    kind, sides = kinds[side], case.sides(_SIGNS.get(case.match["sign"].removesuffix("="), _NONE))
+    name = case.text.segment(sides[side]) if sides is not None else ""
     if kind != "NoneType":
         what = f"{name}, which is a {kind}" if name else f"something that is a {kind}"
     elif words := none_given(case):  # where it is known whence it came
@@ -54,15 +64,28 @@ def operands(case: Case) -> str:
     return f"Line {case.line} computes with {what}. {_REMEDIES[kind]}"
 
 
-def _operand(case: Case, sign: str, side: int) -> str:
-    """The left (0) or right (1) operand of the only such operator on the line, as it is written."""
-    statement = case.text.statement(case.line)
-    operator = _SIGNS.get(sign.removesuffix("="))
-    found = [
-        (node.left, node.right)
-        for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.BinOp) and operator is not None and isinstance(node.op, operator)
-    ]
-    if isinstance(statement, ast.AugAssign):
-        found.append((statement.target, statement.value))
-    return case.text.segment(found[0][side]) if len(found) == 1 else ""
+def sequence_times(case: Case) -> str:
+    """A list, a tuple or a text times a number with a fraction, by which Python would repeat it."""
+    for side in case.sides(ast.Mult) or ():
+        if case.type_of(side) == "str":
+            name = case.text.segment(side)
+            return f"Line {case.line} computes with {name}, which is a text. {_REMEDIES['str']}"
+    return (
+        f"Line {case.line} multiplies a list, a tuple or a text by a number. gradient() of a list "
+        f"of sources gives a list, too. Multiply each element, as in [0.1 * g for g in gradients], "
+        f"or take one by its number; make a number of a text by float(text)."
+    )
+
+
+def compared(case: Case) -> str:
+    """Values of two types that have no order, compared by the snippet or by what sorts them."""
+    first, other = case.match["first"], case.match["other"]
+    if "NoneType" in (first, other):
+        return none_given(case)
+    sort = ""
+    if isinstance(case.raised_at, ast.Call):
+        sort = " To sort values of both, say what they are sorted by: key=str."
+    return (
+        f"Line {case.line} compares a {first} with a {other}, and Python has no order of these "
+        f"two. Make both of one type before, as by float(…) of a text.{sort}"
+    )

@@ -161,10 +161,14 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "np.asarray(x, 'float32').",
     ),
     (
-        r"can't multiply sequence by non-int of type '(?!str')\w+'",
-        "Line {line} multiplies a list or tuple by a number. gradient() of a list of sources gives "
-        "a list, too. Multiply each element, as in [0.1 * g for g in gradients], or take one by "
-        "its number.",
+        r"(?:dictionary|[Ss]et|dictionary keys) changed (?:size )?during iteration",
+        "The loop on line {line} goes over a dict or set that its body adds elements to or takes "
+        "them from. Let it go over a copy: for key in list(values):.",
+    ),
+    (
+        r"'(tuple|str|range|bytes)' object does not support item assignment",
+        "Line {line} changes an element of a {0}, and a {0} never changes. Make a list of it "
+        "first, values = list(values), or build a new one.",
     ),
     (
         r"`t_list` should be a sequence of tensors",

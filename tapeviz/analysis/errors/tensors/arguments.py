@@ -6,9 +6,9 @@ import ast
 import re
 
 from ....text.messages import first_words
-from ....text.names import dotted
+from ....text.names import calls_in, dotted
 from ..case import Case, Explain
-from .operands import MOST_SHOWN, held_words
+from .operands import MOST_SHOWN, given_words, held_words
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -23,20 +23,9 @@ def refused_dtype(case: Case) -> str:
     names = [LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
-    statement = case.text.statement(case.line)
-    floats = _floats_given(case, statement) if statement is not None else []
+    floats = floats_given(case, case.text.statement(case.line))
     if wanted == "int32" and len(floats) == 1:
-        if floats[0] not in case.held:
-            return (
-                f"Line {case.line} gives {op} the float {floats[0]}, where it takes "
-                f"{', '.join(names)} only. A division by / gives a float also of whole numbers: "
-                f"write // in its place, or int({floats[0]})."
-            )
-        return (
-            f"Line {case.line} gives {op} the number {case.held[floats[0]].value} of {floats[0]}, "
-            f"which is a float, where it takes {', '.join(names)} only. A division by / gives a "
-            f"float also of whole numbers: write // where {floats[0]} is made, or int({floats[0]})."
-        )
+        return float_for_count(case, op, floats[0], f"{', '.join(names)} only")
     if given == "string" and "string" not in names:
         return (
             f"Line {case.line} gives {op} a tensor of texts, and it takes numbers. Texts become "
@@ -49,10 +38,21 @@ def refused_dtype(case: Case) -> str:
     )
 
 
-def _floats_given(case: Case, statement: ast.stmt) -> list[str]:
+def float_for_count(case: Case, callee: str, given: str, takes: str) -> str:
+    """Words for a float, a name or a quotient, where whole numbers are needed."""
+    held = case.held.get(given)
+    what = f"the float {given}" if held is None else f"{given}, which is {held.value}, a float"
+    where = "in its place" if held is None else f"where {given} is made"
+    return (
+        f"Line {case.line} gives {callee} {what}, where it takes {takes}. A division by / gives a "
+        f"float also of whole numbers: write // {where}, or int({given})."
+    )
+
+
+def floats_given(case: Case, statement: ast.stmt | None) -> list[str]:
     """The floats that the line gives by a name or a quotient, as an argument or in a list."""
     given: dict[str, None] = {}
-    for node in ast.walk(statement):
+    for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Call):
             parts = [*node.args, *(each.value for each in node.keywords)]
         else:
@@ -92,50 +92,19 @@ def refused(case: Case) -> str:
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):
         return ""  # a check of the snippet, whose message says all
-    held = ", ".join([*held_words(case, statement)][:MOST_SHOWN])
-    if shapes := re.search(r"with input shapes: (.+?)\.(?:\s|$)", message):
+    held = ", ".join(given_words(case) or [*held_words(case, statement)][:MOST_SHOWN])
+    shapes = re.search(r"with input shapes: (.+?)\.(?:\s|$)", message)
+    if shapes and not case.held:
         held = f"its inputs have the shapes {shapes[1]}"
     where = f" There {held}." if held else " Print the shapes and dtypes just before."
     return f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
 
 
-RENAMED_KEYWORDS = {
-    **dict.fromkeys(("dim", "dimension", "reduction_indices", "squeeze_dims"), "axis"),
-    "keep_dims": "keepdims",
-    "lr": "learning_rate",
-    "nb_epoch": "epochs",
-    "nb_filter": "filters",
-}
-"""Keywords of TensorFlow 1 and of other libraries, and what TensorFlow 2 calls them."""
-
-
-def keyword_of_tensorflow(case: Case) -> str:
-    """A keyword that a function of TensorFlow does not take; the message does not name it."""
-    name = case.match[1]
-    new = RENAMED_KEYWORDS.get(name)
-    remedy = f"Write {new}= in its place." if new else "Leave it out, or look up its name."
-    callee = called_on_line(case, name) or "a function"
-    return f"Line {case.line} gives {callee} an argument {name}, which it does not take. {remedy}"
-
-
-def argument_of_tensorflow(case: Case) -> str:
-    """A function of TensorFlow that was given too few arguments."""
-    callee = called_on_line(case)
-    if not callee:
-        return ""
-    return (
-        f"Line {case.line} calls {callee} without an argument that it needs. "
-        f"Look up what it takes, and in which order."
-    )
-
-
-def called_on_line(case: Case, keyword: str = "") -> str:
-    """The only function that the line calls, or the one that is given such a keyword."""
-    statement = case.text.statement(case.line)
-    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement else []
-    if keyword:
-        calls = [c for c in calls if any(given.arg == keyword for given in c.keywords)]
-    names = {dotted(call.func) for call in calls}
+def called_on_line(case: Case) -> str:
+    """The function that raised, or the only one that the line calls."""
+    raised = case.raised_at
+    calls = [raised] if raised is not None else [*calls_in(case.text.statement(case.line))]
+    names = {dotted(call.func) for call in calls if isinstance(call, ast.Call)}
     return names.pop() if len(names) == 1 else ""
 
 
@@ -208,13 +177,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
         "for a list of places.",
     ),
-    (
-        r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)",
-        "Line {line} takes element {0} along axis {1} of an array, which has {2} elements there. "
-        "Elements are counted from 0. Print the array's shape just before.",
-    ),
-    (r"^TypeError: Got an unexpected keyword argument '(\w+)'", keyword_of_tensorflow),
-    (r"^TypeError: Missing required positional argument", argument_of_tensorflow),
     (
         r"'(list|tuple|dict|dict_\w+|range|ndarray|set|str)' object is not an iterator",
         "Line {line} takes the next element of a {0}, which holds elements but counts none off. "

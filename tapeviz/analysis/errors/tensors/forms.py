@@ -173,11 +173,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "twice, as in layer(x, x).",
     ),
     (
-        r"missing a required argument: '(?!sources?|target)(\w+)'",
-        "Line {line} calls a layer, model or function without its argument {0}, which it needs. "
-        "Give it in the call, or a default where it is defined.",
-    ),
-    (
         r"Binding inputs to tf\.function failed due to `Can not cast TensorSpec\(shape="
         rf"{_TUPLE}, dtype=tf\.(\w+).*? to TensorSpec\(shape={_TUPLE}, dtype=tf\.(\w+)",
         "Line {line} gives a tf.function a tensor of shape {0} and dtype {1}, and its "
@@ -214,11 +209,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The Dense layer on line {line} has a weight for each element of the last axis, and the "
         "length of that axis is not known, as of a ragged tensor or of None in a shape. Give the "
         "length where the input is made, as in tf.keras.Input((4,)), or pad: x.to_tensor(shape=…).",
-    ),
-    (
-        r"^TypeError: Too many arguments were given\. Expected (\d+) but got (\d+)\.",
-        "Line {line} gives a function of TensorFlow {1} arguments, and it takes {0}. Several "
-        "values for one of them are given as a list.",
     ),
     (
         r"total size of (?:the tensor|new array) must be unchanged[.,] (?:Received: )?"
@@ -307,11 +297,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         r"TypeError: Cannot iterate over a scalar tensor|TypeError: '(?:int|float)' object is not "
         r"iterable",
         no_list,
-    ),
-    (
-        r"Binding inputs to tf\.function failed due to `got an unexpected keyword argument '(\w+)'",
-        "Line {line} gives a tf.function an argument {0}, which it does not take. Leave it out, or "
-        "look up its name.",
     ),
     (
         r"`tape` is required when a `Tensor` loss is passed",

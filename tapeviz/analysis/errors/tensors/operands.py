@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from ....text.names import dotted
+from ....text.names import calls_in, dotted
 from ....text.statements import head_of, read_text
 from ....trace.compiled.raised import eager_op_that_raised
 from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
 from ..case import Case
+from ..python.signatures import bound_calls, shape_in_pieces
 
 OperandShape = Sequence[int | None]
 MOST_SHOWN = 4
 """Elements of a value, and names, that stand in a sentence."""
+MOST_GIVEN = 6
+"""Arguments of a call that stand in a sentence."""
 _OF_OPERANDS = frozenset({"ReadVariableOp", "Const", "Cast"})
 KEYS_SHOWN = 8
 """Keys of a dict that stand in a sentence."""
@@ -34,6 +39,13 @@ def read_shape(text: str) -> tuple[int | None, ...]:
 def named_operands(case: Case, first: OperandShape, other: OperandShape) -> tuple[str, str] | None:
     """The expressions on the line that have these two shapes, as the line has them; an empty one
     where it is not found, as for a list of numbers. None if neither is, or several have a shape."""
+    if (sides := case.sides()) is not None and case.failure.span.column >= 0:
+        words = [case.text.segment(side) for side in sides]
+        held = [case.held.get(ast.unparse(side)) for side in sides]
+        fit = zip(held, (first, other), strict=True)
+        if all(h is None or h.shape is None or _is_same(h.shape, shape) for h, shape in fit):
+            left, right = (each if len(each) <= _LONGEST else "" for each in words)
+            return left, right
     known = [(words, shape) for words, shape in _shapes_on_line(case)]
     found = [
         list(dict.fromkeys(words for words, shape in known if _is_same(shape, wanted)))
@@ -148,36 +160,112 @@ def names_read(code: ast.AST) -> Sequence[str]:
     those of its head."""
     parts = head_of(code) if isinstance(code, ast.stmt) else (code,)
     nodes = (node for part in parts for node in ast.walk(part))
-    return sorted({dotted(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute))})
+    is_changed = isinstance(code, ast.AugAssign)
+    return sorted(
+        {
+            dotted(node)
+            for node in nodes
+            if isinstance(node, (ast.Name, ast.Attribute))
+            if is_changed or isinstance(node.ctx, ast.Load)
+        }
+    )
 
 
 def _words_of_held(case: Case, held: HeldValue) -> str:
-    words = _words(case.trace, TensorId(held.tensor), held.name) if held.tensor else ""
-    if words or not (held.value or held.dtype or held.size >= 0):
-        return words
+    phrase = held_phrase(case, held)
+    return f"{held.name} {_verb(phrase)} {phrase}" if phrase else ""
+
+
+def _verb(phrase: str) -> str:
+    return "has" if phrase.startswith(("shape ", "unknown shape", "the keys ")) else "is"
+
+
+def held_phrase(case: Case, held: HeldValue) -> str:
+    """The value of a name, for a sentence: ``3``, ``a list of 3 elements``, ``shape (2,) and dtype
+    float32``; empty if little is known of it."""
+    if held.tensor and (phrase := _phrase(case.trace, TensorId(held.tensor))):
+        return phrase
     if held.value:
-        return f"{held.name} is {held.value}"
+        return held.value
     if held.dtype:
         shape = "unknown shape" if held.shape is None else f"shape {tuple(held.shape)}"
-        return f"{held.name} has {shape} and dtype {held.dtype}"
-    if held.keys:
+        return f"{shape} and dtype {held.dtype}"
+    if held.keys and held.size >= 0:
         shown = ", ".join(held.keys[:KEYS_SHOWN])
         more = f" and {held.size - KEYS_SHOWN} more" if held.size > KEYS_SHOWN else ""
-        return f"{held.name} has the keys {shown}{more}"
+        return f"the keys {shown}{more}"
+    if held.size < 0:
+        return "a text" if held.type == "str" else ""
     elements = "1 element" if held.size == 1 else f"{held.size} elements"
-    return f"{held.name} is a {held.type} of {elements}"
+    kinds = f": {', '.join(held.kinds[:MOST_SHOWN])}" if len(held.kinds) > 1 else ""
+    return f"a {held.type} of {elements}{kinds}"
 
 
 def held_at_failure(case: Case) -> str:
-    """Say what the names on the line meant, for an exception of which nothing else is known."""
-    statement = case.text.statement(case.line)
-    held = [*held_words(case, statement)] if statement is not None and case.held else []
+    """Say what the call that raised gave to each parameter, or what the names in the expression
+    meant, for an exception of which nothing else is known."""
+    statement, raised = case.text.statement(case.line), case.raised_at
+    if statement is None:
+        return ""
+    for bound in () if isinstance(statement, ast.Raise) else bound_calls(case):
+        if given := given_words(case):
+            words = f"Line {case.line} calls {bound.callee} with {', '.join(given)}."
+            return f"{words} {shape_in_pieces(case, bound)}".strip()
+    held = [*held_words(case, raised or statement)]
+    if not held and raised is not None:  # what is taken apart there stands beside it
+        raised, held = None, [*held_words(case, statement)]
     if not held:
         return ""
-    return f"When line {case.line} raised this, {', '.join(held[:MOST_SHOWN])}."
+    code = case.text.segment(raised) if raised is not None else ""
+    is_exact = bool(code) and case.failure.span.column >= 0
+    at = f" at {code}" if is_exact and len(code) <= _LONGEST else ""
+    words = f"When line {case.line} raised this{at}, {', '.join(held[:MOST_SHOWN])}."
+    read = (each for each in names_read(raised or statement) if each in case.held)
+    begun = (each for each in read if case.held[each].value in ("0", "0.0"))
+    return " ".join(dict.fromkeys(filter(None, (words, *map(partial(never_filled, case), begun)))))
+
+
+def never_filled(case: Case, name: str) -> str:
+    """A sentence about the loop that would have changed a number or filled a list, and never ran:
+    it goes over something empty."""
+    owner = read_text(case.text).owner
+    for loop in case.nodes(ast.For):
+        looped = case.held.get(ast.unparse(loop.iter))
+        if looped is None or looped.size or loop.lineno > case.line:
+            continue
+        inside = [node for each in loop.body for node in ast.walk(each)]
+        changed = {dotted(node.target) for node in inside if isinstance(node, ast.AugAssign)}
+        changed |= {dotted(node.func).rpartition(".")[0] for node in calls_in(loop)}
+        if name in changed and owner(loop.lineno, name) == owner(case.line, name):
+            return f"The loop on line {loop.lineno} goes over {looped.name}, which is empty."
+    return ""
+
+
+def given_words(case: Case) -> Sequence[str]:
+    """``k = 4``, ``population = data (a list of 3 elements)``: what the call that raised gives to
+    each parameter; first those that the message names. Empty where they are not known."""
+    bound = next(bound_calls(case), None)
+    if bound is None:
+        return ()
+    said = re.findall(r"(?<=['`\"])\w+(?=['`\"])", case.failure.message)
+    words, unknown = list[str](), list[str]()
+    for name in sorted(bound.given, key=lambda each: each not in said):
+        code = case.text.segment(bound.given[name])
+        held = case.held.get(ast.unparse(bound.given[name]))
+        unknown += held_words(case, bound.given[name]) if held is None else ()
+        phrase = held_phrase(case, held) if held is not None else ""
+        shown = code if len(code) <= _LONGEST else "…"
+        shown += f" ({phrase})" if phrase else ""
+        words.append(shown if name == code else f"{name} = {shown}")
+    return [*words[:MOST_GIVEN], *dict.fromkeys(unknown[:MOST_SHOWN])]
 
 
 def _words(trace: Trace, tensor: TensorId, name: str) -> str:
+    phrase = _phrase(trace, tensor)
+    return f"{name} {_verb(phrase)} {phrase}" if phrase else ""
+
+
+def _phrase(trace: Trace, tensor: TensorId) -> str:
     variable = trace.variables.get(VariableId(tensor))
     known = variable or trace.tensors.get(tensor)
     if known is None or known.shape is None:
@@ -185,7 +273,7 @@ def _words(trace: Trace, tensor: TensorId, name: str) -> str:
     value = trace.value(tensor) if variable is None else None
     if value is not None and 0 < value.size <= MOST_SHOWN:
         if not value.ndim:
-            return f"{name} is {value[()]}"
+            return str(value[()])
         elements = np.array2string(value, separator=", ").replace("\n", "")
-        return f"{name} is {elements} (shape {tuple(value.shape)})"
-    return f"{name} has shape {tuple(known.shape)} and dtype {known.dtype}"
+        return f"{elements} (shape {tuple(value.shape)})"
+    return f"shape {tuple(known.shape)} and dtype {known.dtype}"

@@ -5,18 +5,23 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import names_in, targets_of
+from ....text.names import called_name, names_in, targets_of
 from ....text.trees import lines_of
 from ....trace.ids import VariableId
 from ..case import Case
+from ..python.containers import elements_taken
+from ..python.operators import sign_of
 from ..raised_inside import reached_words
-from .arguments import called_on_line
+from .arguments import called_on_line, float_for_count, floats_given
 from .operands import OperandShape, differing_axis, held_words, named_operands, read_shape
 
 
 def shapes(case: Case) -> str:
     first, other = (_spaced(shape) for shape in case.match.groups()[:2])
-    name = _op_named(case.failure.message) or called_on_line(case) or "the operation"
+    name = _op_named(case.failure.message) or called_on_line(case)
+    if not name and isinstance(case.raised_at, ast.BinOp):
+        name = sign_of(case.raised_at.op)
+    name = name or "the operation"
     is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
     sizes = (read_shape(first), read_shape(other))
     named = named_operands(case, *sizes)
@@ -32,8 +37,14 @@ def shapes(case: Case) -> str:
         remedy = (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
-    if is_product and named is not None and all(named) and _fit_turned_round(*sizes):
-        remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
+    if is_product and named is not None and all(named):
+        if _fit_turned_round(*sizes):
+            remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
+        elif len(sizes[1]) > 1 and sizes[0][-1:] == sizes[1][-1:]:
+            remedy = (
+                f"They fit where the second is transposed: tf.matmul({named[0]}, {named[1]}, "
+                f"transpose_b=True)."
+            )
     if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
         remedy = (
             f"Labels that are class numbers are for "
@@ -43,7 +54,8 @@ def shapes(case: Case) -> str:
     if "are incompatible" in case.failure.message:  # TensorShape.assert_is_compatible_with
         rule = "both must have equally many axes, each of one length in both"
     elif is_product:
-        rule = "the last axis of the first must be as long as the first axis of the second"
+        axis = "first axis" if len(sizes[1]) < 3 else "last axis but one"
+        rule = f"the last axis of the first must be as long as the {axis} of the second"
     else:
         rule = "each axis, counted from the last, must be equal in both, or 1 in one of them"
         if (differing := differing_axis(*sizes)) is not None:
@@ -107,6 +119,10 @@ def _article(dtype: str) -> str:
 
 
 def literal_dtype(case: Case) -> str:
+    floats = floats_given(case, case.text.statement(case.line))
+    if "int" in case.match[2] and len(floats) == 1 and isinstance(case.raised_at, ast.Call):
+        callee = called_name(case.raised_at) or "a function"
+        return float_for_count(case, callee, floats[0], "whole numbers")
     return (
         f"Line {case.line} combines {case.match[1]} with a tensor of dtype "
         f"{case.match[2]}, which cannot hold it. A tensor made from whole numbers is an integer "
@@ -213,6 +229,28 @@ def _changed(case: Case, *, is_variable: bool) -> str:
         f"Only a tf.Variable has a state that can be assigned. "
         f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
         f"keeps the gradient."
+    )
+
+
+def beyond_axis(case: Case) -> str:
+    """A place that an axis of a tensor or an array does not have."""
+    index, axis, *sizes = (int(each) for each in case.match.groups() if each)
+    taken = [*elements_taken(case)]
+    held = case.held.get(ast.unparse(taken[0].value)) if len(taken) == 1 else None
+    begin = f"Line {case.line} takes element {index} along axis {axis}"
+    shape = held.shape if held is not None and held.shape else ()
+    size = shape[axis] if axis < len(shape) else next(iter(sizes), None)
+    if size is None:
+        return (
+            f"{begin}, and the tensor is shorter than that. Elements are counted from 0. Print its "
+            f"shape just before."
+        )
+    owner = (
+        f"{held.name}, whose shape is {tuple(shape)}" if held is not None and shape else "an array"
+    )
+    return (
+        f"{begin} of {owner}: it has {size} elements there, counted from 0, or from the end by -1, "
+        f"-2 and so on."
     )
 
 

@@ -63,14 +63,21 @@ def unpacked_elements(case: Case) -> str:
     statement = case.text.statement(case.line)
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
-    wanted, iterated, target = int(case.match[1]), statement.iter, statement.target
+    iterated, target = statement.iter, statement.target
     if isinstance(iterated, ast.Call) and called_name(iterated) == "enumerate" and iterated.args:
         iterated = iterated.args[0]
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             target = target.elts[1]
     data = case.text.segment(iterated)
-    if not isinstance(target, ast.Tuple) or len(target.elts) != wanted or len(data) > _LONGEST:
+    wanted = len(target.elts) if isinstance(target, ast.Tuple) else 0
+    if case.match["count"] not in (None, str(wanted)) or not wanted or len(data) > _LONGEST:
         return ""
+    if single := case.match["single"]:
+        return (
+            f"Line {case.line} gives each element of {data} {wanted} names, and one of them is a "
+            f"single {single.rpartition('.')[2]}. Give it one name; "
+            f"for i, x in enumerate({data}): gives its number, too."
+        )
     return (
         f"Line {case.line} gives each element of {data} {wanted} names, and one of them has not "
         f"{wanted} parts; a tensor is cut into its rows then. Give it a single name to look at "
@@ -126,7 +133,10 @@ DATASET_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         r"|(?:<lambda>|tf__\w+)\(\) missing \d+ required positional arguments?",
         parts_of_element,
     ),
-    (r"values to unpack \(expected (\d+)", unpacked_elements),
+    (
+        r"values to unpack \(expected (?P<count>\d+)|cannot unpack non-iterable (?P<single>[\w.]+)",
+        unpacked_elements,
+    ),
     (
         r"Unrecognized data type: (\w+)=.*?\(of type <class '([\w.]+)'>\)",
         "Line {line} gives Keras a {1} as {0}. It takes arrays of NumPy, tensors, datasets, and "

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 
 from ..case import Case, Explain
-from ..tensors.arguments import RENAMED_KEYWORDS
 
 # The functions whose names differ: tf.keras has the short one and keras the long one (Keras 3.0 to
 # 3.15); the classes have one name in all versions.
@@ -195,25 +193,6 @@ def unknown_rank(case: Case) -> str:
     )
 
 
-def unknown_of_optimizer(case: Case) -> str:
-    """An argument that an optimizer does not take (``BaseOptimizer.__init__`` of Keras 3)."""
-    name = case.match["name"] or case.match["of_2"]
-    near = RENAMED_KEYWORDS.get(name) or "".join(
-        get_close_matches(name, KEYWORDS_OF_OPTIMIZERS, n=1)
-    )
-    remedy = f"Write {near}= in its place." if near else "Leave it out, or look up its name."
-    return (
-        f"Line {case.line} gives an optimizer an argument {name}, which it does not take. {remedy}"
-    )
-
-
-KEYWORDS_OF_OPTIMIZERS = (
-    *("learning_rate", "beta_1", "beta_2", "epsilon", "momentum", "nesterov", "rho", "amsgrad"),
-    *("weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum"),
-)
-"""Arguments of optimizers that Keras 2 and 3 both take."""
-
-
 KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"expected axis -1 of input shape to have value (\d+), but received input with shape "
@@ -236,11 +215,6 @@ KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} calls add_weight as in Keras 2, with the name first. "
         "In Keras 3 the first argument is the shape. "
         "Write self.add_weight(shape=…, name='w').",
-    ),
-    (
-        r"(?:not recognized: \{{1,2}'|unexpected keyword argument )(?P<name>\w+)"
-        r"|TypeError: (?P<of_2>\w+) is not a valid argument, kwargs should be empty",
-        unknown_of_optimizer,
     ),
     (
         r"Unknown variable: <|The optimizer cannot recognize variable",

@@ -100,16 +100,6 @@ LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "tf.keras.Model(inputs=…, outputs=…).",
     ),
     (
-        r"Unrecognized keyword arguments? passed to (\w+): \{'(\w+)'",
-        "Line {line} gives {0} an argument {1}, which it does not take. "
-        "Look up how it is spelt, or leave it out.",
-    ),
-    (
-        r"Keyword argument not understood:', '(\w+)'",
-        "Line {line} gives a layer an argument {0}, which it does not take. "
-        "Look up how it is spelt, or leave it out.",
-    ),
-    (
         r"dimensions in the output is <= 0 due to downsampling in (\w+)\..*input shape " + _SHAPES,
         "On line {line} the filter of the layer {0} is larger than its input, of shape {1}. "
         "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "

@@ -35,7 +35,7 @@ def no_pairs(case: Case) -> str:
 
 def _gives_pairs(given: ast.expr) -> bool:
     if isinstance(given, ast.Call):
-        return called_name(given) in ("zip", "list")
+        return (called_name(given), len(given.args)) in (("zip", 2), ("list", 1))
     if isinstance(given, (ast.ListComp, ast.GeneratorExp)):
         return isinstance(given.elt, ast.Tuple)
     elements = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []

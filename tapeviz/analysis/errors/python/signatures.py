@@ -1,0 +1,164 @@
+"""Explain calls by the parameters of what is called: arguments that it lacks or does not take, and
+what each parameter was given."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ....text.names import calls_in
+from ....text.trees import parse_expression
+from ....wording import listed
+from ..case import Case
+
+RENAMED_KEYWORDS = {
+    **dict.fromkeys(("dim", "dimension", "reduction_indices", "squeeze_dims"), "axis"),
+    "keep_dims": "keepdims",
+    "lr": "learning_rate",
+    "nb_epoch": "epochs",
+    "nb_filter": "filters",
+}
+"""Keywords of TensorFlow 1 and of other libraries, and what TensorFlow 2 calls them."""
+_SHAPES = ("shape", "size", "newshape", "target_shape")
+"""Parameters that take several numbers as one argument."""
+_MOST_LISTED = 8
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """A call, and what it gives to each parameter.
+
+    ``parameters``: all but ``*args`` and ``**kwargs``; ``given``: by parameter, in the order of the
+    call; ``surplus``: arguments by position that no parameter takes; ``unknown``: keywords that are
+    no parameter; ``missing``: parameters without a default that get nothing; ``twice``: one that is
+    given by position and by name.
+    """
+
+    callee: str
+    call: ast.Call
+    parameters: Sequence[str]
+    given: Mapping[str, ast.expr]
+    surplus: Sequence[ast.expr]
+    unknown: Sequence[str]
+    missing: Sequence[str]
+    twice: str
+
+    @property
+    def takes(self) -> str:
+        """The parameters, for a sentence."""
+        shown = [*self.parameters[:_MOST_LISTED]]
+        return ", ".join(shown + ["…"] * (len(self.parameters) > _MOST_LISTED)) or "none"
+
+
+def bound_calls(case: Case) -> Iterator[BoundCall]:
+    """The call that raised, or all calls on the line where it is not known, if the parameters of
+    what is called were recorded."""
+    raised, statement = case.raised_at, case.text.statement(case.line)
+    is_known = raised is not None or case.failure.span.column >= 0
+    calls = [raised] if isinstance(raised, ast.Call) else [] if is_known else [*calls_in(statement)]
+    for call in calls:
+        held = case.held.get(ast.unparse(call.func))
+        if held is not None and held.takes:
+            with suppress(SyntaxError, ValueError):  # of a damaged recording
+                function = parse_expression(f"lambda {held.takes[1:-1]}: 0")
+                if isinstance(function, ast.Lambda):
+                    yield _bind(case.text.segment(call.func), call, function.args)
+
+
+def _bind(callee: str, call: ast.Call, arguments: ast.arguments) -> BoundCall:
+    """Give the arguments of a call to parameters, as Python does; after ``*values`` none by
+    position."""
+    positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    alone = [each.arg for each in arguments.kwonlyargs]
+    plain = [*call.args]
+    is_open = any(isinstance(each, ast.Starred) for each in plain)
+    is_open |= any(each.arg is None for each in call.keywords)
+    if is_open:
+        plain = plain[: next((i for i, a in enumerate(plain) if isinstance(a, ast.Starred)), None)]
+    given = dict(zip(positional, plain, strict=False))
+    named = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    optional = positional[len(positional) - len(arguments.defaults) :]
+    optional += [n for n, d in zip(alone, arguments.kw_defaults, strict=True) if d is not None]
+    parameters = [*positional, *alone]
+    return BoundCall(
+        callee,
+        call,
+        parameters,
+        given | {name: value for name, value in named.items() if name in parameters},
+        plain[len(positional) :] if arguments.vararg is None else [],
+        [name for name in named if name not in parameters],
+        [n for n in parameters if n not in {*given, *named, *optional}] if not is_open else [],
+        next((name for name in named if name in given), ""),
+    )
+
+
+def misfit(case: Case) -> str:
+    """Words for a call whose arguments do not fit the parameters of what it calls; empty if they
+    do, as where a function further inside was called wrongly."""
+    for bound in bound_calls(case):
+        unknown = [name for name in bound.unknown if f"'{name}'" in case.failure.message]
+        if unknown or (bound.unknown and not bound.missing and not bound.surplus):
+            name = (unknown or bound.unknown)[0]
+            return unknown_words(case.line, bound.callee, name, bound.parameters)
+        if bound.twice:
+            place = bound.parameters.index(bound.twice)
+            return (
+                f"Line {case.line} gives {bound.callee} its {bound.twice} twice: by name, and "
+                f"{case.text.segment(bound.call.args[place])} by position. "
+                f"{_together(case, bound, 0)}"
+            ).strip()
+        if bound.missing:
+            return (
+                f"Line {case.line} calls {bound.callee} without {listed(bound.missing)}. It takes "
+                f"{bound.takes}. Give all that have no default, in that order or by name."
+            )
+        if bound.surplus:
+            return (
+                f"Line {case.line} gives {bound.callee} {len(bound.call.args)} arguments by "
+                f"position, and it takes {bound.takes}. {shape_in_pieces(case, bound)}"
+            ).strip()
+    return ""
+
+
+def unknown_words(line: int, callee: str, name: str, parameters: Sequence[str]) -> str:
+    """Words for a keyword that is none of the parameters; of these the nearest one."""
+    near = difflib.get_close_matches(name, parameters, n=1)
+    if RENAMED_KEYWORDS.get(name) in parameters or (name in RENAMED_KEYWORDS and not parameters):
+        near = [RENAMED_KEYWORDS[name]]
+    mend = "Leave it out, or look up its name."
+    if near:
+        mend = f"Write {near[0]}= in its place."
+    elif parameters:
+        mend = f"It takes {', '.join(parameters[:_MOST_LISTED])}"
+        mend += ", …." if len(parameters) > _MOST_LISTED else "."
+    return f"Line {line} gives {callee} an argument {name}, which it does not take. {mend}"
+
+
+def shape_in_pieces(case: Case, bound: BoundCall) -> str:
+    """Words for a shape whose numbers are arguments of their own: ``np.zeros(3, 4)``."""
+    for place, name in enumerate(bound.parameters[: len(bound.call.args) - 1]):
+        if name in _SHAPES and all(_is_int(case, each) for each in bound.call.args[place:]):
+            return _together(case, bound, place)
+    return ""
+
+
+def _together(case: Case, bound: BoundCall, place: int) -> str:
+    """A proposal to give all arguments by position from a place on as one list."""
+    words = [case.text.segment(each) for each in bound.call.args]
+    named = [case.text.segment(each) for each in bound.call.keywords]
+    if len(words) - place < 2:
+        return ""
+    arguments = ", ".join([*words[:place], f"[{', '.join(words[place:])}]", *named])
+    return (
+        f"{' and '.join(words[place:])} go into one argument, {bound.parameters[place]}, as a "
+        f"list: {bound.callee}({arguments})."
+    )
+
+
+def _is_int(case: Case, node: ast.expr) -> bool:
+    held = case.held.get(ast.unparse(node))
+    is_constant = isinstance(node, ast.Constant) and type(node.value) is int
+    return is_constant or (held is not None and held.type == "int")

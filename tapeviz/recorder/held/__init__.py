@@ -1,0 +1,1 @@
+"""The frame that raised an exception, and the values of the names and expressions in it."""
