@@ -43,7 +43,8 @@ def _by_model(
     ``for net in (generator, discriminator): tape.gradient(loss, net.trainable_variables)``.
 
     Only where all of the variables lived at the same time. Otherwise the same training began anew,
-    with new variables, as for each fold of a cross-validation or each task of MAML.
+    with new variables, as for each fold of a cross-validation or each task of MAML. A set that has
+    all of another one is the same model with more of its layers, as when they are unfrozen.
     """
     sets: dict[tuple[TensorId, ...], list[int]] = {}
     for place in places:
@@ -53,7 +54,8 @@ def _by_model(
     variables = [trace.variables.get(VariableId(each)) for sources in sets for each in sources]
     first_unused = min(calls[asked[-1]].call.when for asked in sets.values())
     lived = (known is not None and known.when < first_unused for known in variables)
-    return sets.values() if all(lived) else (places,)
+    is_of_another = any(set(few) < set(more) for few in sets for more in sets)
+    return sets.values() if all(lived) and not is_of_another else (places,)
 
 
 def _site(
