@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 from ...analysis.backward.steps import BackwardPass, Parts, WalkStep
 from ...canvas.tips import plain_tip
 from ...document import Document
-from ...scene.walk_rows import Row, WalkRows
+from ...scene.walk_rows import WalkRows
 from ...scene.walk_words import STEP_WORDS, gradients_words, turn_words, upstream_words
 from ..look import SMALL, Theme, colour, font
 
@@ -42,7 +42,7 @@ class WalkModel(QAbstractTableModel):
             "mono": font("mono", SMALL),
             "plain": font("sans", 13),
         }
-        self._text = lru_cache(maxsize=4096)(self._make_text)
+        self._texts = lru_cache(maxsize=1024)(self._make_texts)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -56,7 +56,7 @@ class WalkModel(QAbstractTableModel):
         self._cuts = range(first + 1, len(steps) + 1)
         backward_pass = call.backward_pass() if call is not None else BackwardPass()
         self._folded, self._parts = WalkRows(len(steps), backward_pass.turns), backward_pass.parts
-        self._text.cache_clear()
+        self._texts.cache_clear()
         self.endResetModel()
 
     def row_of(self, step: int) -> int:
@@ -80,7 +80,7 @@ class WalkModel(QAbstractTableModel):
             return False
         self.beginResetModel()
         changed = self._folded.toggle(row)
-        self._text.cache_clear()
+        self._texts.cache_clear()
         self.endResetModel()
         return changed
 
@@ -92,7 +92,7 @@ class WalkModel(QAbstractTableModel):
 
     def show_entrances(self) -> None:
         """Write the rows anew: other steps can be entered now."""
-        self._text.cache_clear()
+        self._texts.cache_clear()
         self.repaint()
 
     def repaint(self) -> None:
@@ -120,7 +120,7 @@ class WalkModel(QAbstractTableModel):
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = index.row(), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
+            return self._texts(row)[column]
         if role == NARROW_ROLE:
             return self._narrow_text(row, column)
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -154,23 +154,20 @@ class WalkModel(QAbstractTableModel):
             return colour(theme.text)
         return colour(theme.text_muted if step.kind in ("sum", "replayed", "inner") else theme.text)
 
-    def _make_text(self, row: int, column: int) -> str:
-        known = self._folded[row]
+    def _make_texts(self, row: int) -> tuple[str, ...]:
+        """The texts of a row, by columns."""
+        known, value_of = self._folded[row], self._document.values.value_of
+        trace, number = self._document.trace, str(known.first + 1)
         if known.turns is not None:
-            return self._turn_text(known, column)
+            words = turn_words(trace, known, self._steps, self._parts, value_of)
+            formula = f"{words.steps} {'⌄' if known.is_open else '›'}"
+            return (number, words.op, words.upstream, formula, words.given, words.line)
         step = self._steps[known.first]
-        if column == NUMBER:
-            return str(known.first + 1)
-        if column == OP:
-            return step.title
-        if column == IN:
-            return upstream_words(self._document.trace, step, self._document.values.value_of)
-        if column == FORMULA:
-            return self._formula(known.first, step)
-        if column == OUT:
-            trace, value_of = self._document.trace, self._document.values.value_of
-            return gradients_words(trace, step.downstream, value_of)
-        return str(step.line) if step.line else ""
+        upstream = upstream_words(trace, step, value_of)
+        downstream = gradients_words(trace, step.downstream, value_of)
+        line = str(step.line) if step.line else ""
+        formula = self._formula(known.first, step)
+        return (number, step.title, upstream, formula, downstream, line)
 
     def _narrow_text(self, row: int, column: int) -> str:
         """The text of a cell in few characters; only gradients have such a text of their own."""
@@ -181,7 +178,7 @@ class WalkModel(QAbstractTableModel):
         if column == OUT and known.is_step:
             trace = self._document.trace
             return gradients_words(trace, step.downstream, value_of, is_narrow=True)
-        return self._text(row, column)
+        return self._texts(row)[column]
 
     def _formula(self, place: int, step: WalkStep) -> str:
         insides = self._document.insides
@@ -204,14 +201,6 @@ class WalkModel(QAbstractTableModel):
         return (
             row is not None and row.is_step and self._document.insides.enter(self._steps[row.first])
         )
-
-    def _turn_text(self, row: Row, column: int) -> str:
-        trace, value_of = self._document.trace, self._document.values.value_of
-        words = turn_words(trace, row, self._steps, self._parts, value_of)
-        formula = f"{words.steps} {'⌄' if row.is_open else '›'}"
-        return (str(row.first + 1), words.op, words.upstream, formula, words.given, words.line)[
-            column
-        ]
 
     def _tip(self, row: int) -> str:
         known = self._folded[row]

@@ -113,30 +113,22 @@ class GroupMarks:
 
     def __init__(self) -> None:
         self.marks: tuple[LineMark, ...] = ()
-        self.is_complete = True
         self._shown: Diagnosis | None = None
         self._made: list[LineMark] = []
         self._rest: Iterator[LineMark | None] = iter(())
 
-    def show(self, diagnosis: Diagnosis, trace: Trace) -> None:
-        """Begin with another diagnosis; the first slice is made at once."""
+    def make_more(self, diagnosis: Diagnosis, trace: Trace) -> bool:
+        """Make the marks of another slice; returns whether more are to be made."""
         if diagnosis is not self._shown:
             self._shown, self.marks, self._made = diagnosis, (), []
-            self.is_complete = False
             self._rest = _group_marks(diagnosis, trace)
-            self.go_on()
-
-    def go_on(self) -> bool:
-        """Make the marks of another slice; returns whether more are to be made."""
         until = time.perf_counter() + SLICE
-        while True:
-            looked = list(islice(self._rest, _LOOK))
+        while looked := list(islice(self._rest, _LOOK)):
             self._made += filter(None, looked)
-            if len(looked) < _LOOK:
-                self.marks, self.is_complete = tuple(self._made), True
-                return False
             if time.perf_counter() > until:
                 return True
+        self.marks = self.marks or tuple(self._made)
+        return False
 
 
 def _group_marks(diagnosis: Diagnosis, trace: Trace) -> Iterator[LineMark | None]:

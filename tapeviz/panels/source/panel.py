@@ -68,7 +68,7 @@ class SourcePanel(Panel):
             document.run_started,
             document.run_ended,
         ):
-            signal.connect(self._show_marks)
+            signal.connect(lambda: document.jobs.ask(self._show_marks))
         document.selection_changed.connect(self._show_selection)
         document.hover_changed.connect(self._show_links)
         self.editor.name_hovered.connect(self._hover)
@@ -126,21 +126,15 @@ class SourcePanel(Panel):
         self.file_label.setText(document.text.filename + dot)
         self._show_marks()
 
-    def _show_marks(self) -> None:
+    def _show_marks(self) -> bool:
+        """Show the marks; those of many cuts come when all are made. Returns whether more are to be
+        made."""
         document, groups = self.document, self._group_marks
-        groups.show(document.diagnosis, document.trace)
-        if not groups.is_complete:
-            document.jobs.ask(self._make_marks)
+        has_more = groups.make_more(document.diagnosis, document.trace)
         self.editor.set_marks(marks_of(document, groups), document.is_outdated)
         text = document.text
         parts = [(first, last) for first, last, _ in text.left_out()]
         self.editor.set_left_out([*parts, *ranges_of(text.prose())])
-
-    def _make_marks(self) -> bool:
-        """Make more of the marks of many cuts, and show them when all are made."""
-        has_more = self._group_marks.go_on()
-        if not has_more:
-            self._show_marks()
         return has_more
 
     def _show_links(self) -> None:
