@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import chain
 from typing import Literal
 
@@ -10,15 +10,15 @@ import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
-from ..scene.model import Box
 from .camera import COMFORT, Camera
 from .framing import area_under
-from .prepared import Prepared
+from .prepared import Ints, Prepared
 from .view import GraphView
 
 Border = Literal["above", "below", "left", "right"]
 ARROWS: dict[Border, str] = {"above": "↑", "below": "↓", "left": "←", "right": "→"}
 EDGE = 8
+NO_SIDES: Ints = np.empty(0, np.int64)
 PLACES = tuple(sorted((step / 20 for step in range(1, 20)), key=lambda part: abs(part - 0.5)))
 """Where to try a button along its edge (0…1), the middle first."""
 STRIDE = 0.8
@@ -45,9 +45,9 @@ class EdgeButtons:
         return button
 
     def show_camera(self, prepared: Prepared, camera: Camera) -> None:
-        found = beyond(prepared, camera) if camera.scale <= COMFORT else {}
+        found = words_beyond(prepared, camera) if camera.scale <= COMFORT else {}
         for side, button in self.buttons.items():
-            words = words_for([prepared.scene.boxes[i] for i in found.get(side, ())])
+            words = found.get(side, "")
             button.setVisible(bool(words))
             if words:
                 button.setText(f"{ARROWS[side]} {words}")
@@ -67,9 +67,11 @@ class EdgeButtons:
             for part in PLACES
         ]
         camera, prepared = view.camera, view.prepared
-        areas = {spot: area_under(camera, QRect(spot, button.size())) for spot in spots}
-        free = (spot for spot in spots if not prepared.has_boxes(areas[spot]))
-        others = (spot for spot in spots if not prepared.has_buttons(areas[spot]))
+        areas = [area_under(camera, QRect(spot, button.size())) for spot in spots]
+        taken = prepared.are_taken(areas)
+        free = (spot for spot, is_taken in zip(spots, taken, strict=True) if not is_taken)
+        placed = zip(spots, areas, strict=True)
+        others = (spot for spot, area in placed if not prepared.has_buttons(area))
         button.move(next(chain(free, others, spots)))
 
     def go(self, side: Border) -> None:
@@ -82,30 +84,27 @@ class EdgeButtons:
         self._view.move_camera(camera.looking_at((moved.x, moved.y), camera.scale, bounds))
 
 
-def beyond(prepared: Prepared, camera: Camera) -> dict[Border, Sequence[int]]:
-    """The indices of the boxes whose middle lies beyond each side; a box in a corner counts
-    for the side that it is farther beyond."""
+def words_beyond(prepared: Prepared, camera: Camera) -> dict[Border, str]:
+    """What the boxes are whose middle lies beyond each side (``target``, ``4 sources``,
+    ``12 boxes``), empty for none; a box in a corner counts for the side that it is farther
+    beyond."""
     sight = camera.sight
     left, top, right, bottom = prepared.rects.T
     x, y = (left + right) / 2, (top + bottom) / 2
     over = np.stack((sight.top - y, y - sight.bottom, sight.left - x, x - sight.right))
-    if not over.size:
-        return {}
-    side = over.argmax(axis=0)
-    is_out = over.max(axis=0) > 0
-    return {
-        name: np.flatnonzero(is_out & (side == number)).tolist()
-        for number, name in enumerate(ARROWS)
-    }
+    sides = np.where(over.max(axis=0) > 0, over.argmax(axis=0), -1)
+    ringed = {ring: sides[places] for ring, places in prepared.ringed.items()}
+    return {name: _words(sides, ringed, number) for number, name in enumerate(ARROWS)}
 
 
-def words_for(boxes: Sequence[Box]) -> str:
-    """``target``, ``4 sources``, ``12 boxes``; empty for none."""
+def _words(sides: Ints, ringed: Mapping[str, Ints], side: int) -> str:
+    """``sides``: the number of the side that each box lies beyond; ``ringed``: the same of the
+    boxes with each kind of ring."""
     for ring, noun in NAMED:
-        count = sum(box.ring == ring for box in boxes)
+        count = np.count_nonzero(ringed.get(ring, NO_SIDES) == side)
         if count:
             return noun if count == 1 else f"{count} {noun}s"
-    count = len(boxes)
+    count = np.count_nonzero(sides == side)
     return "" if not count else "1 box" if count == 1 else f"{count:,} boxes"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,8 +41,10 @@ class Prepared:
 
     def __init__(self, scene: Scene, before: Prepared | None = None) -> None:
         self.scene = scene
-        self.rects = np.array([box.rect.sides for box in scene.boxes], np.float64).reshape(-1, 4)
-        self._before = before
+        self.rects = _rows(box.rect for box in scene.boxes)
+        # One that nobody painted has no arrays to take over, but still those before it.
+        skipped = before._before if before is not None else None
+        self._before: Prepared | None = skipped or before
 
     @cached_property
     def bounds(self) -> Rect | None:
@@ -72,6 +74,30 @@ class Prepared:
         """The index of each node's box."""
         return {box.node: i for i, box in enumerate(self.scene.boxes)}
 
+    @cached_property
+    def ringed(self) -> Mapping[str, Ints]:
+        """The indices of the boxes with each kind of ring."""
+        found: dict[str, list[int]] = {}
+        for place, box in enumerate(self.scene.boxes):
+            if box.ring:
+                found.setdefault(box.ring, []).append(place)
+        return {ring: np.array(places, np.int64) for ring, places in found.items()}
+
+    @cached_property
+    def _taken(self) -> Floats:
+        """(left, top, right, bottom) of each box, with its ring and the words there, and of the
+        header of each frame."""
+        taken = self.rects.copy()
+        for places in self.ringed.values():
+            taken[places] = [outer_rect(self.scene.boxes[place]).sides for place in places.tolist()]
+        return np.concatenate([taken, _rows(map(frame_header, self.scene.frames))])
+
+    @cached_property
+    def _rows_of_buttons(self) -> Floats:
+        """(left, top, right, bottom) around the buttons of each frame."""
+        rows = (frame_buttons(frame).values() for frame in self.scene.frames)
+        return _rows(Rect.around([button.sides for button in row]) for row in rows)
+
     def boxes_in(self, sight: Rect) -> Ints:
         """Indices of the boxes that reach into ``sight``."""
         return np.flatnonzero(grown(sight, REACH).meets_each(self.rects))
@@ -79,18 +105,20 @@ class Prepared:
     def wires_in(self, sight: Rect) -> Ints:
         return np.flatnonzero(grown(sight, REACH).meets_each(self.routes.boxes))
 
+    def are_taken(self, areas: Sequence[Rect]) -> list[bool]:
+        """For each area whether a box, its ring with the words there, or the header of a frame
+        reaches into it."""
+        around = Rect.around([area.sides for area in areas])
+        near = self._taken[around.meets_each(self._taken)]
+        return [bool(area.meets_each(near).any()) for area in areas]
+
     def has_boxes(self, rect: Rect) -> bool:
-        """Whether a box, its ring with the words there, or the header of a frame reaches into a
-        rectangle."""
-        near = (self.scene.boxes[index] for index in self.boxes_in(rect).tolist())
-        taken = (outer_rect(box) if box.ring else box.rect for box in near)
-        return any(each.meets(rect) for each in (*taken, *map(frame_header, self.scene.frames)))
+        """:meth:`are_taken` for one area."""
+        return self.are_taken([rect])[0]
 
     def has_buttons(self, rect: Rect) -> bool:
         """Whether the buttons of a frame reach into a rectangle, or the words between them."""
-        rows = [[b.sides for b in frame_buttons(frame).values()] for frame in self.scene.frames]
-        around = [(*np.min(row, axis=0)[:2], *np.max(row, axis=0)[2:]) for row in rows]
-        return bool(rect.meets_each(np.array(around).reshape(-1, 4)).any())
+        return bool(rect.meets_each(self._rows_of_buttons).any())
 
     def is_used(self, rect: Rect) -> bool:
         """Whether a box or a piece of a wire reaches into a rectangle."""
@@ -151,6 +179,10 @@ class Prepared:
         if not found:
             return None
         return Rect.around(self.rects[found])
+
+
+def _rows(rects: Iterable[Rect]) -> Floats:
+    return np.array([rect.sides for rect in rects], np.float64).reshape(-1, 4)
 
 
 def _routes(wires: tuple[Wire, ...]) -> Routes:

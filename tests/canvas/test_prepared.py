@@ -48,6 +48,10 @@ def test_routes_are_kept_when_only_looks_change() -> None:
     lit = replace(scene, wires=tuple(replace(wire, is_lit=False) for wire in scene.wires))
     assert Prepared(lit, prepared).routes is routes
     assert Prepared(chain(), prepared).routes is not routes
+    latest = prepared
+    for _ in range(2_000):  # a minimized window paints none of the scenes of a long run
+        latest = Prepared(lit, latest)
+    assert latest.routes is routes
 
 
 def test_nothing_is_nowhere() -> None:
