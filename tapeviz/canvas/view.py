@@ -210,18 +210,27 @@ class GraphView(QGraphicsView):
         self.move_camera(self.camera.zoomed(factor))
 
     def reveal(self, nodes: frozenset[str]) -> None:
-        """Glide to some nodes, unless they are in sight in a whole picture of its natural size."""
+        """Glide to some nodes, unless they are in sight, and a glide would not make them larger or
+        the picture is whole in its natural size."""
         bounds = self.prepared.bounds_of(nodes)
-        is_seen = bounds is not None and self.camera.sight.contains(bounds)
-        if not (is_seen and self.is_whole and self.camera.scale >= COMFORT):
-            self.zoom_to(nodes)
+        if bounds is None:
+            return
+        camera = self._looking_at(bounds)
+        is_large = camera.scale <= self.camera.scale or (
+            self.is_whole and self.camera.scale >= COMFORT
+        )
+        if not (is_large and self.camera.sight.contains(bounds)):
+            self._leave_for(camera)
 
     def zoom_to(self, nodes: frozenset[str]) -> None:
         """Glide to some nodes, at a scale that can be read, with a margin."""
         bounds = self.prepared.bounds_of(nodes)
         if bounds is not None:
-            around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
-            self._leave_for(self.camera.fitted(around, most=1.4))
+            self._leave_for(self._looking_at(bounds))
+
+    def _looking_at(self, bounds: Rect) -> Camera:
+        around = Rect(bounds.x, bounds.y, bounds.width + 160, bounds.height + 120)
+        return self.camera.fitted(around, most=1.4)
 
     def bring_into_sight(self, nodes: frozenset[str], least: float) -> None:
         """Glide to some nodes no farther than needed, at the present scale; if that is below

@@ -75,7 +75,7 @@ def _kind(node: Node) -> Hashable:
     return (
         node.role,
         node.type,
-        node.line if node.role != "variable" else 0,  # of its last write
+        node.line if node.role in ("op", "constant") else 0,  # else perhaps that of a write
         node.name,
         node.is_recorded,
         node.assigns,

@@ -166,6 +166,11 @@ def test_what_is_in_sight_in_a_whole_picture_is_not_magnified(
     assert view.camera == camera
     view.zoom_to(frozenset(("n1",)))
     assert view.camera.scale > camera.scale
+    view.set_scene(chain(8))
+    view.fit(glides=False)
+    camera = view.camera
+    view.reveal(frozenset(box.node for box in view.prepared.scene.boxes))
+    assert view.camera == camera
 
 
 def test_what_is_searched_comes_into_sight_at_the_zoom_that_the_user_chose(

@@ -362,7 +362,7 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     if tensor is None and len(ends) == 1:
         tensor = graph.node(ends[0]).tensor
     lines = tuple(sorted({line for some in set(map(maker.lines_of, parts)) for line in some}))
-    first = next((line for line in map(maker.line_of, parts) if line), 0)
+    first = next((line for line in map(maker.line_of, ops or parts) if line), 0)
     if entry in graph.entries:
         node = maker.of_entry(graph.entries[entry])
         return replace(
