@@ -85,7 +85,7 @@ class EdgeButtons:
 
 
 def words_beyond(prepared: Prepared, camera: Camera) -> dict[Border, str]:
-    """What the boxes are whose middle lies beyond each side (``target``, ``4 sources``,
+    """Say what the boxes are whose middle lies beyond each side (``target``, ``4 sources``,
     ``12 boxes``), empty for none; a box in a corner counts for the side that it is farther
     beyond."""
     sight = camera.sight
