@@ -8,142 +8,76 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 
 GRID = 16
-Drawer = Callable[[QPainter], None]
+Point = tuple[float, float]
+Drawer = Callable[[QPainter], object]
 
 
-def _triangle(left: float, right: float) -> QPolygonF:
-    """Points from ``left`` to ``right``; to the left when that is the smaller."""
-    return QPolygonF([QPointF(left, 3), QPointF(right, 8), QPointF(left, 13)])
+def _line(*points: Point) -> Drawer:
+    shape = QPolygonF([QPointF(*point) for point in points])
+    return lambda painter: painter.drawPolyline(shape)
 
 
-def _filled(painter: QPainter, *polygons: QPolygonF) -> None:
-    painter.save()
-    painter.setBrush(painter.pen().color())
-    painter.setPen(Qt.PenStyle.NoPen)
-    for polygon in polygons:
-        painter.drawPolygon(polygon)
-    painter.restore()
+def _outline(*points: Point) -> Drawer:
+    shape = QPolygonF([QPointF(*point) for point in points])
+    return lambda painter: painter.drawPolygon(shape)
 
 
-def _play(painter: QPainter) -> None:
-    _filled(painter, _triangle(4, 13))
+def _filled(*points: Point) -> Drawer:
+    def draw(painter: QPainter) -> None:
+        painter.save()
+        painter.setBrush(painter.pen().color())
+        painter.setPen(Qt.PenStyle.NoPen)
+        _outline(*points)(painter)
+        painter.restore()
+
+    return draw
 
 
-def _play_outline(painter: QPainter) -> None:
-    painter.drawPolygon(_triangle(4.5, 12.5))
+def _oval(x: float, y: float, width: float, height: float) -> Drawer:
+    return lambda painter: painter.drawEllipse(QRectF(x, y, width, height))
 
 
-def _pause(painter: QPainter) -> None:
-    painter.drawLine(QPointF(5.5, 4), QPointF(5.5, 12))
-    painter.drawLine(QPointF(10.5, 4), QPointF(10.5, 12))
+_MINUS = _line((3.5, 8), (12.5, 8))
+_PLAY = _filled((4, 3), (13, 8), (4, 13))
 
-
-def _stop(painter: QPainter) -> None:
-    painter.drawRoundedRect(QRectF(4, 4, 8, 8), 1.5, 1.5)
-
-
-def _back(painter: QPainter) -> None:
-    _filled(painter, _triangle(12, 4))
-
-
-def _first(painter: QPainter) -> None:
-    _filled(painter, _triangle(13, 5))
-    painter.drawLine(QPointF(3, 3.5), QPointF(3, 12.5))
-
-
-def _last(painter: QPainter) -> None:
-    _filled(painter, _triangle(3, 11))
-    painter.drawLine(QPointF(13, 3.5), QPointF(13, 12.5))
-
-
-def _target(painter: QPainter) -> None:
-    painter.drawEllipse(QRectF(4.5, 4.5, 7, 7))
-    for x, y in ((0, -1), (0, 1), (-1, 0), (1, 0)):
-        painter.drawLine(QPointF(8 + 3.5 * x, 8 + 3.5 * y), QPointF(8 + 6 * x, 8 + 6 * y))
-
-
-def _fit(painter: QPainter) -> None:
-    for x, y in ((2.5, 2.5), (13.5, 2.5), (2.5, 13.5), (13.5, 13.5)):
-        inward_x, inward_y = (3.5 if x < 8 else -3.5), (3.5 if y < 8 else -3.5)
-        painter.drawPolyline(
-            QPolygonF([QPointF(x + inward_x, y), QPointF(x, y), QPointF(x, y + inward_y)])
-        )
-
-
-def _plus(painter: QPainter) -> None:
-    painter.drawLine(QPointF(8, 3.5), QPointF(8, 12.5))
-    _minus(painter)
-
-
-def _minus(painter: QPainter) -> None:
-    painter.drawLine(QPointF(3.5, 8), QPointF(12.5, 8))
-
-
-def _close(painter: QPainter) -> None:
-    painter.drawLine(QPointF(4.5, 4.5), QPointF(11.5, 11.5))
-    painter.drawLine(QPointF(4.5, 11.5), QPointF(11.5, 4.5))
-
-
-def _check(painter: QPainter) -> None:
-    painter.drawPolyline(QPolygonF([QPointF(3, 8.5), QPointF(6.5, 12), QPointF(13, 4.5)]))
-
-
-def _scissors(painter: QPainter) -> None:
-    painter.drawEllipse(QPointF(4.2, 4.6), 1.9, 1.9)
-    painter.drawEllipse(QPointF(4.2, 11.4), 1.9, 1.9)
-    painter.drawLine(QPointF(5.8, 5.7), QPointF(13.5, 11))
-    painter.drawLine(QPointF(5.8, 10.3), QPointF(13.5, 5))
-
-
-def _zero(painter: QPainter) -> None:
-    painter.drawEllipse(QRectF(4.5, 3, 7, 10))
-
-
-def _warning(painter: QPainter) -> None:
-    painter.drawPolygon(QPolygonF([QPointF(8, 2.5), QPointF(14, 13), QPointF(2, 13)]))
-    painter.drawLine(QPointF(8, 6.5), QPointF(8, 9.2))
-    painter.drawPoint(QPointF(8, 11.2))
-
-
-def _none(painter: QPainter) -> None:
-    painter.drawEllipse(QRectF(2.8, 2.8, 10.4, 10.4))
-    painter.drawLine(QPointF(4.6, 11.4), QPointF(11.4, 4.6))
-
-
-def _left(painter: QPainter) -> None:
-    painter.drawPolyline(QPolygonF([QPointF(10, 4), QPointF(6, 8), QPointF(10, 12)]))
-
-
-def _right(painter: QPainter) -> None:
-    painter.drawPolyline(QPolygonF([QPointF(6, 4), QPointF(10, 8), QPointF(6, 12)]))
-
-
-def _chevron(painter: QPainter) -> None:
-    painter.drawPolyline(QPolygonF([QPointF(4.5, 6.5), QPointF(8, 10), QPointF(11.5, 6.5)]))
-
-
-ICONS: dict[str, Drawer] = {
-    "play": _play,
-    "play-outline": _play_outline,
-    "pause": _pause,
-    "stop": _stop,
-    "first": _first,
-    "back": _back,
-    "forward": _play,
-    "last": _last,
-    "target": _target,
-    "fit": _fit,
-    "plus": _plus,
-    "minus": _minus,
-    "close": _close,
-    "check": _check,
-    "scissors": _scissors,
-    "zero": _zero,
-    "warning": _warning,
-    "none": _none,
-    "left": _left,
-    "right": _right,
-    "chevron": _chevron,
+ICONS: dict[str, tuple[Drawer, ...]] = {
+    "play": (_PLAY,),
+    "play-outline": (_outline((4.5, 3), (12.5, 8), (4.5, 13)),),
+    "pause": (_line((5.5, 4), (5.5, 12)), _line((10.5, 4), (10.5, 12))),
+    "stop": (lambda painter: painter.drawRoundedRect(QRectF(4, 4, 8, 8), 1.5, 1.5),),
+    "first": (_filled((13, 3), (5, 8), (13, 13)), _line((3, 3.5), (3, 12.5))),
+    "back": (_filled((12, 3), (4, 8), (12, 13)),),
+    "forward": (_PLAY,),
+    "last": (_filled((3, 3), (11, 8), (3, 13)), _line((13, 3.5), (13, 12.5))),
+    "target": (
+        _oval(4.5, 4.5, 7, 7),
+        *(_line((8, 8 + 3.5 * side), (8, 8 + 6 * side)) for side in (-1, 1)),
+        *(_line((8 + 3.5 * side, 8), (8 + 6 * side, 8)) for side in (-1, 1)),
+    ),
+    "fit": tuple(
+        _line((8 + 2 * x, 8 + 5.5 * y), (8 + 5.5 * x, 8 + 5.5 * y), (8 + 5.5 * x, 8 + 2 * y))
+        for x in (-1, 1)
+        for y in (-1, 1)
+    ),
+    "plus": (_line((8, 3.5), (8, 12.5)), _MINUS),
+    "minus": (_MINUS,),
+    "close": (_line((4.5, 4.5), (11.5, 11.5)), _line((4.5, 11.5), (11.5, 4.5))),
+    "check": (_line((3, 8.5), (6.5, 12), (13, 4.5)),),
+    "scissors": (
+        *(_oval(2.3, y, 3.8, 3.8) for y in (2.7, 9.5)),
+        _line((5.8, 5.7), (13.5, 11)),
+        _line((5.8, 10.3), (13.5, 5)),
+    ),
+    "zero": (_oval(4.5, 3, 7, 10),),
+    "warning": (
+        _outline((8, 2.5), (14, 13), (2, 13)),
+        _line((8, 6.5), (8, 9.2)),
+        lambda painter: painter.drawPoint(QPointF(8, 11.2)),
+    ),
+    "none": (_oval(2.8, 2.8, 10.4, 10.4), _line((4.6, 11.4), (11.4, 4.6))),
+    "left": (_line((10, 4), (6, 8), (10, 12)),),
+    "right": (_line((6, 4), (10, 8), (6, 12)),),
+    "chevron": (_line((4.5, 6.5), (8, 10), (11.5, 6.5)),),
 }
 
 
@@ -156,7 +90,8 @@ def paint_icon(painter: QPainter, name: str, rect: QRectF, colour: str, width: f
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)
-    ICONS[name](painter)
+    for draw in ICONS[name]:
+        draw(painter)
     painter.restore()
 
 

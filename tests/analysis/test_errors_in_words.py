@@ -561,6 +561,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'Net' object has no attribute 'variables'",
         "Write class Net(tf.Module):",
     ),
+    "an __init__ that leaves out that of its base": (
+        "class Net(Base):\n    def __init__(self):\n        self.v = 1\nprint(Net().lr)",
+        "AttributeError",
+        "'Net' object has no attribute 'lr'",
+        "does not call super().__init__(), by which Base sets up",
+    ),
     "a sparse tensor": (
         "tf.matmul(s, x)",
         "ValueError",

@@ -220,6 +220,24 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "sums of random numbers, whose order depends on what keeps them in memory",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(3)
+        v = tf.Variable(tf.random.stateless_normal([200], [1, 2]))
+        numbers = tf.data.Dataset.range(800).map(lambda n: tf.cast(n, tf.float32) / 7)
+        batches = iter(numbers.batch(200))
+        @tf.function
+        def noise():
+            return tf.random.normal([200])
+        @tf.function
+        def f(x):
+            return v + noise() + tf.random.normal([200]), v + next(batches) + x / 3 + noise()
+        for _ in range(2):
+            for y in f(v): print(y.numpy().tobytes().hex())
+        """,
+    ),
+    snippet(
         "a shuffle in a function",
         """
         import tensorflow as tf

@@ -162,6 +162,8 @@ z.set_shape([4, 6])
 return tf.reduce_sum(y), tf.reduce_mean(z)""",
     "random unseeded": """\
 return tf.sin(x) + tf.random.normal([4, 6])""",
+    "sum with random numbers": """\
+return v[0] + tf.random.normal([4, 3]) + tf.sin(b)""",
     "random stateless": """\
 return tf.sin(x) + tf.random.stateless_normal([4, 6], [1, 2])""",
     "counter": """\

@@ -339,12 +339,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         keras.unknown_identifier,
     ),
     (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
-    (
-        r"object has no attribute 'lr'",
-        "Line {line} asks an optimizer of Keras 3 for lr; the learning rate is called "
-        "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
-        "optimizer.learning_rate.assign(0.01).",
-    ),
     (r"NameError: .*?name '(\w+)' is not defined", names.undefined),
     (r"EOFError|StdinNotImplementedError|raw_input was called", calls.keyboard),
     (modules.NO_MODULE, modules.no_module),
@@ -364,6 +358,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"(?:Tensor|float)' object has no attribute '(?:items|keys)'", models.step_without_dict),
     (r"'(\w+)' object has no attribute '(\w+)'", models.no_method),
     (r"'(?P<owner>\w+)' object has no attribute '(?P<name>\w+)'", attributes.own_attribute),
+    (
+        r"object has no attribute 'lr'",
+        "Line {line} asks an optimizer of Keras 3 for lr; the learning rate is called "
+        "learning_rate there. Read it by float(optimizer.learning_rate), and change it by "
+        "optimizer.learning_rate.assign(0.01).",
+    ),
     (
         r"Binding inputs to tf\.function failed due to `too many positional arguments`.*"
         r"for signature: \((?P<parameters>.*?)\)\.",

@@ -94,6 +94,10 @@ class _Tokens:
         """The lines that bind the names to the positions, however they came there."""
         self.calls: set[cst.Call] = set()
         """Calls of functions that return them."""
+        self._called: dict[cst.Call, list[cst.FunctionDef]] = {}
+        for function in all_of(self.source.module, cst.FunctionDef):
+            for each in self.source.calls_of(function):
+                self._called.setdefault(each, []).append(function)
         while self._grow():
             pass
 
@@ -142,9 +146,7 @@ class _Tokens:
 
     def _given(self, call: cst.Call) -> None:
         """A parameter of the text's function is what is given for it."""
-        for function in all_of(self.source.module, cst.FunctionDef):
-            if function.name.value != called_name(call):
-                continue
+        for function in self._called.get(call, ()):
             names = [param.name.value for param in function.params.params]
             names = names[1:] if names[:1] == ["self"] else names
             for place, name in enumerate(names):

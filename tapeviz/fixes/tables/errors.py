@@ -67,7 +67,11 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         slips.print_in_graph,
     ),
     (r"has no attribute '_id'", slips.ask_for_variables),
-    (r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`", slips.call_super),
+    (
+        r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`"
+        r"|'(\w+)' object has no attribute",
+        slips.call_super,
+    ),
     (r"^KeyError: ", slips.spell_key),
     (r"'str' object is not callable\s*$", slips.make_loss),
     (r"Expected an instance of (?:list|tuple), got <tf\.", give_tensor),

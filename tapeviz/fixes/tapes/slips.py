@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.errors.python.containers import near_key
 from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
@@ -87,28 +88,28 @@ def spell_attribute(case: ErrorCase) -> Iterator[Edit]:
 
 
 def call_super(case: ErrorCase) -> Iterator[Edit]:
-    """A layer or model whose ``__init__`` does not call that of its base class."""
-    source = case.source
+    """An object whose ``__init__`` does not call that of its base class."""
+    source, owner = case.source, case.match[1] or case.match[2]
     for kind in all_of(source.module, cst.ClassDef):
         for function in all_of(kind.body, cst.FunctionDef):
-            if kind.name.value == case.match[1] and function.name.value == "__init__":
+            if kind.name.value == owner and function.name.value == "__init__":
                 plan = Plan(source)
                 plan.first(function, "super().__init__()")
                 yield from plan.edits(f"Call super().__init__() first in {kind.name.value}")
 
 
 def spell_key(case: ErrorCase) -> Iterator[Edit]:
-    """``params["weight"]`` of a dict that has ``"w"`` → the key that is nearest."""
+    """``params["weight"]`` of a dict that has ``"weights"`` → the key that is nearest."""
     source, key = case.source, case.failure.message.strip("'\"")
     keys = {held.name: held.keys for held in case.failure.held if held.size >= 0}
     for node in case.nodes(cst.Subscript):
         index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.3)
+        near = near_key(key, known)
         if not near or not isinstance(index, cst.Index):
             continue
         if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
-            plan = Plan(source, {index.value: f'"{near[0]}"'})
-            yield from plan.edits(f"Take the key {near[0]} in place of {key}")
+            plan = Plan(source, {index.value: f'"{near}"'})
+            yield from plan.edits(f"Take the key {near} in place of {key}")
 
 
 def ask_for_variables(case: ErrorCase) -> Iterator[Edit]:

@@ -76,6 +76,12 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
     return result, [graph.post_optimization_graph for graph in found.function_graphs]
 
 
+def is_inexact(dtype: int) -> bool:
+    """Whether numbers of this dtype are rounded: floats and complex numbers."""
+    of_tensors = tf.dtypes.as_dtype(dtype)
+    return bool(of_tensors.is_floating or of_tensors.is_complex)
+
+
 def op_def(op_type: str) -> Any:
     """The ``OpDef`` of a type; ``None`` for one that TensorFlow does not know."""
     return _op_def_of(op_type)

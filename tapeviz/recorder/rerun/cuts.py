@@ -19,6 +19,7 @@ from .definitions import (
     RUN_FUNCTIONS,
     WHICH,
     Edited,
+    Port,
     add_data_inputs,
     functions_of,
     is_xla,
@@ -71,22 +72,23 @@ def is_repeatable(node: Any) -> bool:
     return str(node.op).startswith(_DRAWN_FROM_VARIABLES)
 
 
-def cut(definition: Any, *, repeats_datasets: bool = False) -> Cut:
+def cut(definition: Any, *, repeats_datasets: bool = False, in_xla: bool = False) -> Cut:
     """The copy has the arguments and outputs of the function, and the sources as arguments.
 
     ``repeats_datasets``: the datasets that it is given give the same elements once more, so that
-    loops over them may run again.
+    loops over them may run again; ``in_xla``: a function that XLA compiles runs it.
     """
-    walk = _Cut(definition, repeats_datasets)
+    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition))
     while walk.remove_some():
         pass
     return walk.result()
 
 
 class _Cut:
-    def __init__(self, definition: Any, repeats_datasets: bool) -> None:
+    def __init__(self, definition: Any, repeats_datasets: bool, in_xla: bool) -> None:
         self._definition = definition
         self._repeats_datasets = repeats_datasets
+        self._in_xla = in_xla
         self._nodes = {node.name: node for node in definition.node_def}
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
@@ -125,7 +127,7 @@ class _Cut:
         return False
 
     def _cut(self, definition: Any) -> Cut:
-        return cut(definition, repeats_datasets=self._repeats_datasets)
+        return cut(definition, repeats_datasets=self._repeats_datasets, in_xla=self._in_xla)
 
     def _is_of_dataset(self, node: Any) -> bool:
         """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
@@ -176,6 +178,13 @@ class _Cut:
             node.input.extend(left)
         for name, ref in list(function.proto.ret.items()):
             function.proto.ret[name] = refs.get(ref, ref)
+        if not self._in_xla:
+            function.use_copies(
+                (node, Port(refs[port.ref], port.dtype))
+                for node in self._removed.values()
+                for port in ports(node)
+                if port.ref in refs
+            )
         arguments = self._definition.signature.input_arg
         spoiled = [
             place for place, argument in enumerate(arguments) if argument.name in self._spoiled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import count as counter
 from typing import Any, NamedTuple
@@ -15,12 +15,17 @@ CONDITIONALS = frozenset({"If", "StatelessIf"})
 CASES = frozenset({"Case", "StatelessCase"})
 LOOPS = frozenset({"While", "StatelessWhile"})
 RUN_FUNCTIONS = CALLS | CONDITIONALS | CASES | LOOPS
-SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
+SAME = frozenset(
+    {"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "DeepCopy"}
+)
 """Ops that give what they get: they need no probe."""
 WHICH = -1
 """The output of a conditional that stands for the branch that it takes."""
 TURNS = -2
 """The output of a loop that stands for how often it turns."""
+_IS_KEPT = "EagerPyFunc"
+"""``tf.py_function``: TensorFlow keeps what it gives for its gradient (``tape_cache`` of
+tensorflow/python/ops/script_ops.py, 2.15-2.21), so that no op takes its memory."""
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
 _numbers = counter(1)
@@ -132,6 +137,30 @@ class Edited:
         name = self._fresh_name()
         self.proto.signature.output_arg.add(name=name, type=dtype)
         self.proto.ret[name] = ref
+
+    def use_copies(self, values: Iterable[tuple[Any, Port]]) -> None:
+        """Let what uses these values use copies of them, in memory of their own. Each comes with
+        the node of the function that was traced whose output it is.
+
+        AddN begins its sum with the first input whose memory nobody else needs (``AddNOp`` of
+        tensorflow/core/kernels/aggregate_ops.h, 2.15-2.21). A value that is an output more, or an
+        argument, keeps its memory, and the last bit of a sum could change. Grappler, which makes an
+        AddN of several sums, sorts its inputs by their names: a copy's begins with its node's.
+        """
+        uses = [*self.proto.node_def]
+        copies = dict[str, str]()
+        for node, value in values:
+            if node.op != _IS_KEPT and functions.is_inexact(value.dtype):
+                copy = self.add_node("DeepCopy", [value.ref], T=value.dtype)
+                copy.name = f"{node.name}/{copy.name}"
+                copies[value.ref] = f"{copy.name}:y:0"
+        for node in uses:
+            if not copies.keys().isdisjoint(node.input):
+                refs = [copies.get(ref, ref) for ref in node.input]
+                del node.input[:]
+                node.input.extend(refs)
+        for name, ref in list(self.proto.ret.items()):
+            self.proto.ret[name] = copies.get(ref, ref)
 
     def add_input(self, dtype: int) -> str:
         """A further argument; what nodes refer to it by."""

@@ -20,6 +20,7 @@ from .definitions import (
     TURNS,
     WHICH,
     Edited,
+    Port,
     add_data_inputs,
     branches_of,
     is_xla,
@@ -72,13 +73,18 @@ class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
     def __init__(
-        self, wanted: Callable[[ProbePath, str, Any], bool], *, opens: Collection[str]
+        self,
+        wanted: Callable[[ProbePath, str, Any], bool],
+        *,
+        opens: Collection[str],
+        uses_copies: bool = False,
     ) -> None:
         """``opens``: types of ops that run functions whose inside is wanted, too, of a loop with
         the inputs of each turn. Where ``wanted`` says so an op of these types gives its outputs as
-        a whole instead."""
+        a whole instead. ``uses_copies``: see :meth:`.Edited.use_copies`; XLA has no such op."""
         self._wanted = wanted
         self._opens = opens
+        self._uses_copies = uses_copies
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -108,6 +114,9 @@ class Prober:
                 found += [] if in_xla else self._loop(function, op, node, path)
             elif node.op != "Const" and self._wanted(path, op, node):  # a Const is in the graph
                 found += _probes_of(path, op, node)
+        if self._uses_copies and not in_xla:
+            own = (pair for pair in found if pair[0].path == path and pair[0].output >= 0)
+            function.use_copies((nodes[probe.node], Port(ref, probe.dtype)) for probe, ref in own)
         return function, found
 
     def _inner(

@@ -1,7 +1,7 @@
 """Copy a traced function so that it also gives what nobody could compute again.
 
 The copy runs in the place of the function: a batch of an iterator, what a Python function returned,
-random numbers are its further outputs. No op is added, so nothing is computed otherwise.
+random numbers are its further outputs. The graph that was traced stays as it is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def tap(definition: Any) -> Tapped | None:
     def is_wanted(path: ProbePath, op: str, node: Any) -> bool:
         return (tuple(step.op for step in path), op) in wanted
 
-    probed = Prober(is_wanted, opens=CALLS).probe(definition)
+    probed = Prober(is_wanted, opens=CALLS, uses_copies=True).probe(definition)
     places = {
         CutOutput(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
         for place, probe in enumerate(probed.probes)

@@ -294,6 +294,21 @@ ROWS: list[tuple[str, str]] = [
     ),
     (
         """
+        class Line(tf.Module):
+            def __init__(self):
+                self.w = tf.Variable(2.0)
+            def __call__(self, x):
+                with self.name_scope:
+                    return self.w * x
+        line = Line()
+        with tf.GradientTape() as tape:
+            y = line(3.0)
+        tape.gradient(y, line.w)
+        """,
+        "super().__init__()",
+    ),
+    (
+        """
         p = {"kernel": tf.Variable(1.0)}
         with tf.GradientTape() as tape:
             y = p["kernels"] * 2.0

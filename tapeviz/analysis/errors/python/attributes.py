@@ -76,6 +76,12 @@ def own_attribute(case: Case) -> str:
             f"{name}, which a class has from tf.Module only. Write class {owner}(tf.Module):, and "
             f"super().__init__() first in its __init__."
         )
+    if (left_out := _without_super(kind)) and name not in _attributes(kind):
+        return (
+            f"Line {case.line} asks an object of the class {owner} for {name}. The __init__ of "
+            f"{owner} (line {left_out.lineno}) does not call super().__init__(), by which "
+            f"{ast.unparse(kind.bases[0])} sets up its objects. Write that as its first line."
+        )
     if giver := _giver(kind, name):
         runs = "Call it before, or give the attribute in __init__."
         meant = difflib.get_close_matches(giver.name, _RUN_BY_KERAS, n=1) if kind.bases else []
@@ -99,6 +105,16 @@ def own_attribute(case: Case) -> str:
 
 _MODULE_PROPERTIES = ("trainable_variables", "variables", "non_trainable_variables")
 """Properties of ``tf.Module`` (2.15-2.21)."""
+
+
+def _without_super(kind: ast.ClassDef) -> ast.FunctionDef | None:
+    """The ``__init__`` of a class with a base, if it calls no other ``__init__``."""
+    for function in kind.body if kind.bases else ():
+        if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+            nodes = list(ast.walk(function))
+            calls = any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in nodes)
+            return None if calls else function
+    return None
 
 
 _RUN_BY_KERAS = ("build", "call")

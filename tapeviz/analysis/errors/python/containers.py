@@ -58,9 +58,9 @@ def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
     return found[0] if len(found) == 1 else None
 
 
-def near_key(key: str, held: HeldValue) -> str:
+def near_key(key: str, known: Sequence[str]) -> str:
     """The key of a dict that is spelt most like one that it lacks; empty if none is near."""
-    return "".join(difflib.get_close_matches(key, held.keys, n=1, cutoff=0.5))
+    return "".join(difflib.get_close_matches(key, known, n=1, cutoff=0.5))
 
 
 def _key_of_dict(case: Case) -> str:
@@ -85,7 +85,7 @@ def _key_of_dict(case: Case) -> str:
             f"{', '.join(held.keys)}. fit of Keras gives numbers of val_ only if it is given "
             f"validation_data or validation_split."
         )
-    near = near_key(key, held)
+    near = near_key(key, held.keys)
     has = f"whose keys are {', '.join(held.keys)}"
     if held.size > len(held.keys):
         has = f"which has {held.size} keys, among them {', '.join(held.keys[:KEYS_SHOWN])}"
