@@ -1393,7 +1393,7 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "AttributeError",
         "'NoneType' object has no attribute 'append'",
         [e.HeldValue("losses", "NoneType", "None")],
-        "Write losses.append(1.0) alone, without losses =.",
+        "Write losses.append(1.0) on a line of its own",
     ),
     "a loop that never ran": (
         "for b in batches:\n    count += 1\nprint(total / count)",
@@ -1422,6 +1422,42 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "slice index 5 of dimension 1 out of bounds. [Op:StridedSlice] name: strided_slice/",
         [e.HeldValue("states", "EagerTensor", shape=[2, 5, 8], dtype="float32")],
         "takes element 5 along axis 1 of states, whose shape is (2, 5, 8): it has 5 elements there",
+    ),
+    "a key of a dict after a dot": (
+        "rate = cfg.model.rate",
+        "AttributeError",
+        "'dict' object has no attribute 'rate'",
+        [e.HeldValue("cfg.model", "dict", size=1, keys=["rate"])],
+        "asks cfg.model, a dict, for rate by a dot",
+    ),
+    "a None among the values of a loop": (
+        "for g, v in pairs:\n    v.assign_sub(g * 0.1)",
+        "TypeError",
+        "unsupported operand type(s) for *: 'NoneType' and 'float'",
+        [e.HeldValue("g", "NoneType", "None")],
+        "the loop on line 1 goes over values of which one is None",
+    ),
+    "the result of a function that returns in some cases only": (
+        "def f(x):\n    if x: return x\ny = 2.0 * f(z)",
+        "TypeError",
+        "unsupported operand type(s) for *: 'float' and 'NoneType'",
+        [e.HeldValue("z", "float", "0.0")],
+        "works with f(z), which is None: f (line 1) returned None to line 3.",
+    ),
+    "an operator in a compiled function": (
+        "return tf.reduce_sum(outs.stack() * tf.ones([4, 2]))",
+        "ValueError",
+        "Dimensions must be equal, but are 3 and 4 for '{{node mul}} = Mul[T=DT_FLOAT](a, b)' with "
+        "input shapes: [3,2], [4,2].",
+        [],
+        "Mul got outs.stack() of shape [3, 2] and tf.ones([4, 2]) of shape [4, 2]",
+    ),
+    "the smallest of nothing": (
+        "best = min(losses)",
+        "ValueError",
+        "min() iterable argument is empty",
+        [],
+        "asks for the min of nothing",
     ),
     "arrays of different shapes": (
         "a = np.stack(rows)",

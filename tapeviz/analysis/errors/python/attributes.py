@@ -66,7 +66,7 @@ def own_attribute(case: Case) -> str:
     owner, name = case.match["owner"], case.match["name"]
     kind = next((each for each in case.nodes(ast.ClassDef) if each.name == owner), None)
     if kind is None:
-        return ""
+        return _key_as_attribute(case, name)
     held = (key for each in case.held.values() if each.type == owner for key in each.keys)
     given = sorted({*_attributes(kind), *held} - {name})
     near = difflib.get_close_matches(name, given, n=1)
@@ -101,6 +101,19 @@ def own_attribute(case: Case) -> str:
         f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for {name}, "
         f"and nothing gives it that. {mend}"
     )
+
+
+def _key_as_attribute(case: Case, name: str) -> str:
+    """``config.rate`` of a dict that has the key ``rate``."""
+    statement = case.text.statement(case.line)
+    for node in ast.walk(statement) if statement is not None else ():
+        held = case.held.get(ast.unparse(node.value)) if isinstance(node, ast.Attribute) else None
+        if held is not None and held.size >= 0 and getattr(node, "attr", "") == name in held.keys:
+            return (
+                f"Line {case.line} asks {held.name}, a dict, for {name} by a dot, and a dict gives "
+                f"what it holds by brackets. Write {held.name}['{name}']."
+            )
+    return ""
 
 
 _MODULE_PROPERTIES = ("trainable_variables", "variables", "non_trainable_variables")

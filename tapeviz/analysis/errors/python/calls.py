@@ -233,78 +233,75 @@ def too_few(case: Case) -> str:
 def called(case: Case) -> str:
     """Parentheses after what is no function: an attribute that holds a list, or a name that the
     snippet gave to a value, as ``sum = 0``."""
-    line, made_of = case.line, case.match[1]
+    line, made_of, call = case.line, case.match[1], _uncallable(case)
+    if call is None:
+        return ""
     kind = next((words for end, words in _KINDS.items() if made_of.endswith(end)), made_of)
-    statement = case.text.statement(line)
-    calls = (
-        [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
-    )
-    for call in calls if made_of.lower().endswith(("list", "listwrapper", "tuple")) else ():
-        held = case.held.get(dotted(call.func))
-        if held is not None and held.type == made_of and call.args:
-            path, given = dotted(call.func), case.text.segment(call.args[0])
-            return (
-                f"Line {line} calls {path}, which holds {held.size} elements in a list, and a list "
-                f"is no function. Call its elements: {path}[0]({given}) for one, or for each in "
-                f"{path}: {given} = each({given}) for layers that follow each other."
-            )
-    plain = [
-        call
-        for call in calls
-        if isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
-    ]
-    are_known = all(isinstance(call.func, (ast.Name, ast.Attribute)) for call in calls)
-    named = [
-        (path, made)
-        for call in calls
-        if isinstance(call.func, ast.Name) or (call.args and _is_own(case, call.func))
-        if (made := _last_value(case, path := dotted(call.func)))
-    ]
-    article = "an" if kind == "int" else "a"
-    written = [(name, at) for name, at in named if _is_text(case, at)]
-    if made_of == "str" and len(written) == 1:
-        name, at = written[0]
+    value = f"{'an' if kind == 'int' else 'a'} {kind}"
+    name, path = case.text.segment(call.func), dotted(call.func)
+    held = case.held.get(path)
+    if held is not None and held.size >= 0 and not held.keys and call.args:
+        given = case.text.segment(call.args[0])
         return (
-            f"Line {line} calls {name}, which is a text since line {at}. Keras knows such words in "
-            f"model.compile only. Make the function or object itself, as in "
+            f"Line {line} calls {name}, which holds {held.size} elements in a list, and a list "
+            f"is no function. Call its elements: {name}[0]({given}) for one, or for each in "
+            f"{name}: {given} = each({given}) for layers that follow each other."
+        )
+    if isinstance(call.func, ast.Call) and made_of in _TENSOR_TYPES:
+        return (
+            f"Line {line} calls {name}, which is {value} and no function: its parentheses are "
+            f"closed, and others follow. Leave out the second pair, or write * between them where "
+            f"a product is meant."
+        )
+    is_plain = isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+    made = _last_value(case, path) if path and not is_plain else 0
+    if made and made_of == "str" and _is_text(case, made):
+        return (
+            f"Line {line} calls {name}, which is a text since line {made}. Keras knows such words "
+            f"in model.compile only. Make the function or object itself, as in "
             f"tf.keras.losses.get({name}) for a loss, or give its name without quotes."
         )
-    results = [call.func for call in calls if isinstance(call.func, ast.Call)]
-    if len(results) == 1 and not named and made_of in _TENSOR_TYPES:
+    if made == line:
         return (
-            f"Line {line} calls {case.text.segment(results[0])}, which is {article} {kind} and no "
-            f"function: its parentheses are closed, and others follow. "
-            f"Leave out the second pair, or write * between them where a product is meant."
-        )
-    if len(named) == 1 and named[0][1] == line and not plain:
-        return (
-            f"Line {line} calls {named[0][0]} and gives the same name to what comes back. When it "
-            f"ran again, {named[0][0]} was no function any more but {article} {kind}. "
+            f"Line {line} calls {name} and gives the same name to what comes back. When it "
+            f"ran again, {name} was no function any more but {value}. "
             f"Give the result another name."
         )
-    if len(named) == 1 and not plain:
-        name, made = named[0]
-        function = case.text.statement(made)
-        if isinstance(function, ast.FunctionDef) and name in _names_of_arguments(function):
-            return (
-                f"Line {line} calls {name}, an argument of {function.name}, and was given "
-                f"{article} {kind} for it, which cannot be called. Look at the call of "
-                f"{function.name}: the order of its arguments is "
-                f"{', '.join(_names_of_arguments(function))}."
-            )
-        own = f"Python's own function {name}" if hasattr(builtins, name) else "the function"
+    function = case.text.statement(made) if made else None
+    if isinstance(function, ast.FunctionDef) and path in _names_of_arguments(function):
         return (
-            f"Line {line} calls {name}, but line {made} made it {article} {kind}, and that cannot "
+            f"Line {line} calls {name}, an argument of {function.name}, and was given {value} for "
+            f"it, which cannot be called. Look at the call of {function.name}: the order of its "
+            f"arguments is {', '.join(_names_of_arguments(function))}."
+        )
+    if made:
+        own = f"Python's own function {name}" if hasattr(builtins, path) else "the function"
+        return (
+            f"Line {line} calls {name}, but line {made} made it {value}, and that cannot "
             f"be called. {own[0].upper()}{own[1:]} cannot be reached any more. "
             f"Use another name on line {made}."
         )
-    if len(plain) != 1 or named or not are_known:  # layers[0](x): any of them may be meant
-        return ""
-    words = case.text.segment(plain[0].func)
     return (
-        f"Line {line} calls {words}, which holds {article} {kind} and is no function. "
-        f"Leave out the parentheses: {words}."
+        f"Line {line} calls {name}, which holds {value} and is no function. "
+        f"Leave out the parentheses: {name}."
+        if is_plain
+        else ""
     )
+
+
+def _uncallable(case: Case) -> ast.Call | None:
+    """The call that raised; where its place is not known the only one on the line that may have."""
+    if isinstance(case.raised_at, ast.Call) and case.failure.span.column >= 0:
+        return case.raised_at
+    calls = [*calls_in(case.text.statement(case.line))]
+    found = [call for call in calls if case.type_of(call.func) == case.match[1]] or [
+        call
+        for call in calls
+        if (isinstance(call.func, ast.Attribute) and not call.args and not call.keywords)
+        or not dotted(call.func)
+        or _last_value(case, dotted(call.func))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _names_of_arguments(function: ast.FunctionDef) -> list[str]:
@@ -341,9 +338,3 @@ def _last_value(case: Case, name: str) -> int:
         if any(dotted(target) == name for target in targets_of(statement))
     ]
     return max(lines, default=0)
-
-
-def _is_own(case: Case, function: ast.expr) -> bool:
-    """Whether it is an attribute of ``self`` that is held as such a value: ``self.loss``."""
-    held = case.held.get(dotted(function))
-    return held is not None and held.type == case.match[1].rpartition(".")[2]

@@ -45,29 +45,36 @@ def none_made(case: Case, statement: ast.stmt) -> str:
                 f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
                 f"None. Give it a tensor there, or leave line {line} out when it is None."
             )
-        if isinstance(assign.value, ast.Call) and called_name(assign.value) in _IN_PLACE:
-            code = case.text.segment(assign.value)
-            return (
-                f"Line {line} works with {name}, which is None: {called_name(assign.value)} on "
-                f"line {assign.lineno} changes its object and returns None. Write {code} alone, "
-                f"without {name} =."
-            )
-        made = isinstance(assign.value, ast.Call) and definition(case, called_name(assign.value))
-        if made and not returns_value(made):
-            return (
-                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
-                f"returns nothing to line {assign.lineno}. End it with a return of what it "
-                f"computes."
-            )
-        if made and case.held and _may_come_to_its_end(made.body):
-            return (
-                f"Line {line} works with {name}, which is None: {made.name} (line {made.lineno}) "
-                f"returned None to line {assign.lineno}. It does so where it comes to its end "
-                f"without a return, as where none of its conditions holds. Return a value, or "
-                f"raise an error, in each case."
-            )
+        if isinstance(assign.value, ast.Call) and (
+            words := none_returned(case, name, assign.value, assign.lineno)
+        ):
+            return words
         if assign.lineno < line and assign.col_offset <= statement.col_offset:
             read -= names  # in no branch of its own, so it ran since those before it
+    return ""
+
+
+def none_returned(case: Case, name: str, call: ast.Call, line: int) -> str:
+    """Words for a call on a line that gave None: of a method that changes its object, or of a
+    function of the snippet. ``name``: the name for its result, or the call itself."""
+    begin, code = f"Line {case.line} works with {name}, which is None", case.text.segment(call)
+    if called_name(call) in _IN_PLACE:
+        return (
+            f"{begin}: {called_name(call)} on line {line} changes its object and returns None. "
+            f"Write {code} on a line of its own, and use the object afterwards."
+        )
+    made = definition(case, called_name(call))
+    if made is not None and not returns_value(made):
+        return (
+            f"{begin}: {made.name} (line {made.lineno}) returns nothing to line {line}. End it "
+            f"with a return of what it computes."
+        )
+    if made is not None and case.held and _may_come_to_its_end(made.body):
+        return (
+            f"{begin}: {made.name} (line {made.lineno}) returned None to line {line}. It does so "
+            f"where it comes to its end without a return, as where none of its conditions holds. "
+            f"Return a value, or raise an error, in each case."
+        )
     return ""
 
 
@@ -100,6 +107,13 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
     if len(found) != 1:
         return ""
     owner = read_text(case.text).owner
+    for loop in case.nodes(ast.For):
+        if case.line in lines_of(loop) and found[0] in map(dotted, targets_of(loop)):
+            return (
+                f"Line {case.line} works with {found[0]}, which is None: the loop on line "
+                f"{loop.lineno} goes over values of which one is None. Take that out of them, or "
+                f"leave it out in the loop: if {found[0]} is not None."
+            )
     for assign in case.nodes(ast.Assign):
         if found[0] not in map(dotted, targets_of(assign)):
             continue

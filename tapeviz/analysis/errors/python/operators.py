@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from ..case import Case
-from .nones import none_given
+from .nones import none_given, none_returned
 
 _SIGNS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add,
@@ -57,7 +57,11 @@ def operands(case: Case) -> str:
     name = case.text.segment(sides[side]) if sides is not None else ""
     if kind != "NoneType":
         what = f"{name}, which is a {kind}" if name else f"something that is a {kind}"
-    elif words := none_given(case):  # where it is known whence it came
+    elif (words := none_given(case)) or (
+        sides is not None
+        and isinstance(call := sides[side], ast.Call)
+        and (words := none_returned(case, name, call, case.line))
+    ):  # where it is known whence it came
         return words
     else:
         what = f"{name}, which is None" if name else "None"

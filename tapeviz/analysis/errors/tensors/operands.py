@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -36,10 +36,26 @@ def read_shape(text: str) -> tuple[int | None, ...]:
     return tuple(int(size) if size.lstrip("-").isdigit() else None for size in sizes if size)
 
 
-def named_operands(case: Case, first: OperandShape, other: OperandShape) -> tuple[str, str] | None:
+OPERATORS: Mapping[str, type[ast.operator]] = {
+    **dict.fromkeys(("Add", "AddV2"), ast.Add),
+    "Sub": ast.Sub,
+    "Mul": ast.Mult,
+    **dict.fromkeys(("RealDiv", "Div"), ast.Div),
+    "FloorDiv": ast.FloorDiv,
+    "Pow": ast.Pow,
+    **dict.fromkeys(("MatMul", "BatchMatMulV2"), ast.MatMult),
+}
+"""The operators of Python that run these ops."""
+
+
+def named_operands(
+    case: Case, first: OperandShape, other: OperandShape, kind: type[ast.operator] = ast.operator
+) -> tuple[str, str] | None:
     """The expressions on the line that have these two shapes, as the line has them; an empty one
-    where it is not found, as for a list of numbers. None if neither is, or several have a shape."""
-    if (sides := case.sides()) is not None and case.failure.span.column >= 0:
+    where it is not found, as for a list of numbers. None if neither is, or several have a shape.
+    ``kind``: the operator that may have raised."""
+    is_told = case.failure.span.column >= 0 or kind is not ast.operator
+    if is_told and (sides := case.sides(kind)) is not None:
         words = [case.text.segment(side) for side in sides]
         held = [case.held.get(ast.unparse(side)) for side in sides]
         fit = zip(held, (first, other), strict=True)
@@ -83,7 +99,7 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
             if held.dtype and held.shape is not None:
                 yield path, held.shape
             continue
-        tensor = meant.get(path) or (_given_by_op(case, path) if path else None)
+        tensor = meant.get(path)
         if tensor is not None and (shape := _shape(trace, tensor)) is not None:
             yield path, shape
     failed = eager_op_that_raised(trace)
@@ -99,20 +115,6 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
                 shape = _shape(trace, op.outputs[0])
                 if shape is not None:
                     yield words, shape
-
-
-def _given_by_op(case: Case, path: str) -> TensorId | None:
-    """The output of the last op on the lines that give a name its value: in a function that
-    AutoGraph converted no names are recorded."""
-    text = read_text(case.text)
-    lines = {
-        line
-        for writer in text.writers(text.scope(case.line), path)
-        if path in writer.binds
-        for line in writer.lines
-    }
-    made = [op for op in case.trace.ops.values() if op.line in lines and op.outputs]
-    return made[-1].outputs[0] if made else None
 
 
 def _last_meant(trace: Trace) -> Iterator[tuple[TensorId, str]]:

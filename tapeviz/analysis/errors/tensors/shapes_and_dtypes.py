@@ -13,7 +13,14 @@ from ..python.containers import elements_taken
 from ..python.operators import sign_of
 from ..raised_inside import reached_words
 from .arguments import called_on_line, float_for_count, floats_given
-from .operands import OperandShape, differing_axis, held_words, named_operands, read_shape
+from .operands import (
+    OPERATORS,
+    OperandShape,
+    differing_axis,
+    held_words,
+    named_operands,
+    read_shape,
+)
 
 
 def shapes(case: Case) -> str:
@@ -24,7 +31,7 @@ def shapes(case: Case) -> str:
     name = name or "the operation"
     is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
     sizes = (read_shape(first), read_shape(other))
-    named = named_operands(case, *sizes)
+    named = named_operands(case, *sizes, OPERATORS.get(name, ast.operator))
     if named is None:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
         statement = case.text.statement(case.line)
