@@ -13,11 +13,13 @@ from pytestqt.qtbot import QtBot
 from tapeviz.canvas.backing import Backing, entering_strips
 from tapeviz.canvas.bands import FAR_BOXES, NEAR_BOXES, band_for
 from tapeviz.canvas.camera import Camera
+from tapeviz.canvas.hints import paint_lit
 from tapeviz.canvas.item import SceneItem
 from tapeviz.canvas.long_wires import cut_outline
 from tapeviz.canvas.near import NearPainter
 from tapeviz.layout.model import Rect
 from tapeviz.scene.model import Scene, Wire
+from tapeviz.scene.parts.boxes import words_on
 from tapeviz.scene.parts.geometry import curve, flattened
 from tapeviz.scene.theme import THEMES
 from tests.canvas.scenes import chain, crowd
@@ -165,3 +167,19 @@ def test_a_long_wire_costs_little(qtbot: QtBot) -> None:
     wire = Wire(("a", "b", 0), ((0.0, -1e6), (10.0, 1e6)), "gradient", 2.0, axis="y")
     drawn = picture(Scene(Rect(0, 0, 10, 2e6), (wire,), chain().boxes), CAMERAS[0])
     assert len(np.unique(pixels(drawn))) > 4
+
+
+def test_the_frame_of_a_lit_box_crosses_no_words(qtbot: QtBot) -> None:
+    box = replace(chain(1).boxes[0], gradient="norm 0.12", ring="target", ring_label="target")
+    camera = Camera(0.0, 0.0, 1.0, 200.0, 100.0)
+    image = QImage(200, 100, QImage.Format.Format_RGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    paint_lit(painter, box, camera, THEMES["light"])
+    painter.end()
+    painted = pixels(image).reshape(100, 200, 4)[..., :3].any(axis=2)
+    assert painted.any()
+    assert len(words_on(box)) == 2
+    for words in words_on(box):
+        left, top, right, bottom = (round(side) for side in words.sides)
+        assert not painted[top + 50 : bottom + 50, left + 100 : right + 100].any()

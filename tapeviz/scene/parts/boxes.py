@@ -119,6 +119,12 @@ def label_rect(box: Box) -> Rect:
     return Rect(x, y, width, PLATE_HEIGHT)
 
 
+def words_on(box: Box) -> list[Rect]:
+    """The rectangles of the words that stand on the border: those of the ring, and the gradient."""
+    words = [label_rect(box)] if box.ring_label else []
+    return [*words, plate_rect(box, plate_width(box.gradient))] if box.gradient else words
+
+
 def _radius(box: Box) -> float:
     return RADIUS if box.shape in ("rounded", "stack") else box.rect.height / 2
 
