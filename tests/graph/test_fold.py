@@ -66,6 +66,19 @@ def test_folding_stretches_of_the_order_leaves_no_cycle_and_loses_no_edge(seed: 
         assert kept == set(folded.edges())
 
 
+@pytest.mark.parametrize(("values", "drawn"), [(8, 8), (9, 1)])
+def test_many_values_from_one_op_to_another_are_one_edge(values: int, drawn: int) -> None:
+    s = Script()
+    first = s.op("Unpack", [], outputs=values)
+    s.op("Neg", [s.op("Pack", range(first, first + values))])
+    graph = build(s.trace())
+    folded = fold(graph, grouped(graph, {}), OpenGroups(frozenset(), {}))
+    edges = [edge for *_, edge in folded.edges("op:1", data="edge")]
+    assert len(edges) == drawn
+    assert sum(len(edge.links) for edge in edges) == values
+    assert folded.number_of_edges("op:2", "op:3") == 1
+
+
 def test_a_group_node_sums_up_its_members() -> None:
     graph = wired(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
     tree = grouped(graph, {"op:2": "a", "op:3": "a"})

@@ -28,6 +28,9 @@ from .opening import OpenGroups, usual_shape
 from .tree import Group, Tree, shared_path, upwards
 
 GROUP_PREFIX = "group:"
+MOST_PARALLEL = 8
+"""Edges between two single nodes that are drawn one by one. More tell nothing apart, as the 1,500
+from `tf.unstack` to `tf.stack`; to lay them out takes time and memory that grow with the square."""
 _NUMBER = re.compile(r" #\d+$")
 HiddenBy = Literal["closed", "turn", ""]
 
@@ -234,7 +237,8 @@ class _Folding:
     # Edges.
 
     def _carry_edges(self, result: nx.MultiDiGraph, drawn: NDArray[np.int64]) -> None:
-        """Add the edges between the nodes drawn, merged where they have the same ends."""
+        """Add the edges between the nodes drawn. Those that have the same ends are merged, unless
+        both are single nodes with few edges between them."""
         graph, size = self._graph, len(self._graph)
         rows = _by_source(graph.edges, size)
         sources = np.array(graph.edges.sources, np.int64)[rows]
@@ -242,6 +246,7 @@ class _Folding:
         starts, ends = drawn[sources], drawn[targets]
         carried = self._are_carried(self._home[sources], self._home[targets], starts == ends)
         native = (starts == sources) & (ends == targets) & (starts != ends)
+        native &= _in_a_row(sources * size + targets) <= MOST_PARALLEL
         kept = (starts >= 0) & (ends >= 0) & ~native
         kept &= (starts != ends) | carried
         for row in rows[native].tolist():
@@ -327,6 +332,13 @@ def _by_source(edges: Edges, count: int) -> NDArray[np.int64]:
     sources, targets = np.array(edges.sources, np.int64), np.array(edges.targets, np.int64)
     _, firsts, pairs = np.unique(sources * count + targets, return_index=True, return_inverse=True)
     return np.lexsort((firsts[pairs], sources))
+
+
+def _in_a_row(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each number the length of the run of equal numbers that it stands in."""
+    is_last = np.append(numbers[1:] != numbers[:-1], True)[: len(numbers)]
+    lengths = np.diff(np.flatnonzero(is_last) + 1, prepend=0)
+    return np.repeat(lengths, lengths)
 
 
 def _by_first(keys: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
