@@ -2065,6 +2065,18 @@ def test_a_queue_of_python_is_made_a_list() -> None:
     assert "loss = tf.reduce_mean(list(kept))" in edits
 
 
+@pytest.mark.parametrize(("loss", "is_shifted"), [("p * 2.0", True), ("p + tf.sqrt(z)", False)])
+def test_the_largest_is_subtracted_if_only_a_quotient_uses_the_exponentials(
+    loss: str, is_shifted: bool
+) -> None:
+    text = (
+        "with tf.GradientTape() as tape:\n    e = tf.exp(x)\n    z = tf.reduce_sum(e)\n"
+        f"    p = e / z\n    loss = {loss}\ntape.gradient(loss, x)\n"
+    )
+    edits = "".join(edit.new_text for edit in edits_for(fix_case(text, "nonfinite", 2)))
+    assert ("e = tf.exp(x - tf.reduce_max(x))" in edits) is is_shifted
+
+
 def test_all_that_a_draw_picks_is_averaged() -> None:
     text = (
         "with tf.GradientTape() as t:\n    i = tf.random.categorical(p, 1)[:, 0]\n"

@@ -3,12 +3,12 @@ stay finite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import all_of, argument, called_name, targets_of
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..smooth.zeros import sum_of_logarithms
@@ -110,15 +110,23 @@ def _is_one(source: ParsedSource, node: cst.BaseExpression) -> bool:
 
 
 def stable_quotient(case: FixCase) -> Iterator[Edit]:
-    """Quotients on the line of the cause, and of the names that it reads, that overflow:
-    ``1 / (1 + exp(-x))`` and ``exp(x) / (1 + exp(x))`` → ``sigmoid(x)``; in a quotient of
-    exponentials by their sum ``exp(x)`` → ``exp(x - its largest)``, which changes nothing.
+    """Quotients on the line of the cause, of the names that it reads, and of its exponentials,
+    which overflow: ``1 / (1 + exp(-x))`` and ``exp(x) / (1 + exp(x))`` → ``sigmoid(x)``; in a
+    quotient of exponentials by their sum ``exp(x)`` → ``exp(x - its largest)``, which changes
+    nothing.
     """
     source = case.source
     near = [_meant(source, name) for name in case.nodes(cst.Name)]
+    made = [call for call in case.nodes(cst.Call) if called_name(call) == "exp"]
+    parts = [*case.nodes(cst.BinaryOperation), *near]
+    parts += [
+        node
+        for node in (all_of(source.module, cst.BinaryOperation) if made else ())
+        if any(source.leads_to(node, call) for call in made)
+    ]
     quotients = {
         node: None
-        for part in (*case.nodes(cst.BinaryOperation), *near)
+        for part in parts
         for node in all_of(part, cst.BinaryOperation)
         if isinstance(node.operator, cst.Divide)
     }
@@ -127,7 +135,7 @@ def stable_quotient(case: FixCase) -> Iterator[Edit]:
         given = _of_sigmoid(source, node)
         if given:
             sigmoids.replace(node, f"{source.tf}.sigmoid({given})")
-        _shift(shifts, node)
+        _shift(shifts, node, quotients)
     yield from sigmoids.edits("Use tf.sigmoid, which computes the same and stays finite")
     yield from shifts.edits("Subtract the largest before the exponential, as softmax does")
 
@@ -146,8 +154,11 @@ def _of_sigmoid(source: ParsedSource, node: cst.BinaryOperation) -> str:
     return source.code(exponent) if above and above.deep_equals(exponent) else ""
 
 
-def _shift(plan: Plan, node: cst.BinaryOperation) -> None:
-    """Subtract the largest from the exponents of a quotient by ``reduce_sum(exp(x), …)``."""
+def _shift(
+    plan: Plan, node: cst.BinaryOperation, quotients: Collection[cst.BinaryOperation]
+) -> None:
+    """Subtract the largest from the exponents of a quotient by ``reduce_sum(exp(x), …)``; not if
+    anything but these quotients uses the exponentials."""
     source = plan.source
     total = _meant(source, node.right)
     if not isinstance(total, cst.Call) or called_name(total) != "reduce_sum" or not total.args:
@@ -155,12 +166,27 @@ def _shift(plan: Plan, node: cst.BinaryOperation) -> None:
     above, below = _scaling(source, node.left), _scaling(source, total.args[0].value)
     if above is None or below is None or not above.args[0].deep_equals(below.args[0]):
         return
+    if not all(_serves(source, call, quotients) for call in (above, below)):
+        return
     axis = argument(total, 1, "axis")
     over = f", axis={source.code(axis.value)}, keepdims=True" if axis is not None else ""
     for call in dict.fromkeys((above, below)):
         given = call.args[0].value
         largest = f"{source.tf}.reduce_max({source.code(given)}{over})"
         plan.replace(given, f"{source.operand(given)} - {largest}")
+
+
+def _serves(source: ParsedSource, node: cst.CSTNode, users: Collection[cst.CSTNode]) -> bool:
+    """Whether an expression is a part of these alone, also by the names that it is given."""
+    for around in source.ancestors(node):
+        if around in users:
+            return True
+        if isinstance(around, cst.Assign):
+            names = set().union(*(targets_of(target.target) for target in around.targets))
+            alike = (name for name in all_of(source.module, cst.Name) if name.value in names)
+            reads = [name for name in alike if source.bound_to(name) is around.value]
+            return bool(reads) and all(_serves(source, read, users) for read in reads)
+    return False
 
 
 def _scaling(source: ParsedSource, node: cst.BaseExpression) -> cst.Call | None:
