@@ -363,7 +363,8 @@ class Printed(_Event, frozen=True, tag="output"):
 class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A name of the frame that raised (``batch``, ``self.layers``, ``parts['a']``), and its value.
 
-    ``type``: the name of its class; ``value``: of None, a bool, a number or a short text; ``shape``
+    ``type``: the name of its class; ``value``: of None, a bool, a number, a short text or array;
+    ``shape``
     (None: of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the
     elements of a list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of another
     object, the first of them; ``kinds``: of a list or tuple the different classes, and shapes, of

@@ -1037,7 +1037,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "class A:\n    @staticmethod\n    def f(a, *, b=1): return a\nA().f(1, 2)",
         "TypeError",
         "A.f() takes 1 positional argument but 2 were given",
-        "a call of A.f with 2 arguments by position, and line 3 defines it with 1: a.",
+        "A.f with 2 arguments by position, and line 3 defines it with 1: a, and by name b=.",
     ),
 }
 
@@ -1423,6 +1423,62 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("states", "EagerTensor", shape=[2, 5, 8], dtype="float32")],
         "takes element 5 along axis 1 of states, whose shape is (2, 5, 8): it has 5 elements there",
     ),
+    "a lambda that gets a pair as one argument": (
+        "best = min(log, key=lambda s, l: l)",
+        "TypeError",
+        "<lambda>() missing 1 required positional argument: 'l'",
+        [],
+        "gives min a lambda with the parameters s, l, and it is called with another number",
+    ),
+    "an argument that a method of Python's lacks": (
+        "out.insert(total)",
+        "TypeError",
+        "insert expected 2 arguments, got 1",
+        [e.HeldValue("out.insert", "builtin_function_or_method", takes="(index, object, /)")],
+        "calls out.insert without object. It takes index, object.",
+    ),
+    "names of two dtypes": (
+        "y = tf.matmul(Xn, w)",
+        "InvalidArgumentError",
+        "cannot compute MatMul as input #1(zero-based) was expected to be a double tensor but is a "
+        "float tensor [Op:MatMul] name: ",
+        [
+            e.HeldValue("Xn", "ndarray", shape=[2, 2], dtype="float64"),
+            e.HeldValue("w", "ResourceVariable", shape=[2, 2], dtype="float32"),
+        ],
+        "combines Xn of dtype float64 with w of dtype float32. TensorFlow never converts dtypes by "
+        "itself. Make both of one dtype: tf.cast(Xn, tf.float32)",
+    ),
+    "a small array": (
+        "i = np.random.choice(3, p=probs)",
+        "ValueError",
+        "probabilities do not sum to 1",
+        [
+            e.HeldValue("np.random.choice", "method", takes="(a, size=0, replace=0, p=0)"),
+            e.HeldValue("probs", "ndarray", "[0.2, 0.9]", shape=[2], dtype="float64"),
+        ],
+        "calls np.random.choice with a = 3, p = probs ([0.2, 0.9] (shape (2,))).",
+    ),
+    "an operand with an axis missing": (
+        "c = data - means",
+        "ValueError",
+        "operands could not be broadcast together with shapes (4,6) (4,) ",
+        [
+            e.HeldValue("data", "ndarray", shape=[4, 6], dtype="float64"),
+            e.HeldValue("means", "ndarray", shape=[4], dtype="float64"),
+        ],
+        "means[..., None], of shape [4, 1], fits; else look what each axis means.",
+    ),
+    "a weight for another number of inputs": (
+        "h = x @ self.w",
+        "InvalidArgumentError",
+        "Matrix size-incompatible: In[0]: [32,8], In[1]: [10,16] [Op:MatMul] name: ",
+        [
+            e.HeldValue("x", "EagerTensor", shape=[32, 8], dtype="float32"),
+            e.HeldValue("self.w", "ResourceVariable", shape=[10, 16], dtype="float32"),
+        ],
+        "If x is right, make self.w with the shape [8, 16], or reshape x.",
+    ),
     "a key of a dict after a dot": (
         "rate = cfg.model.rate",
         "AttributeError",
@@ -1519,6 +1575,13 @@ def test_the_name_that_python_proposes() -> None:
     failure = Failure("AttributeError", message, 1, printed, (1,))
     words = explain_error(Trace("loss = tf.keras.losses.MeanSquareError()", failure=failure))
     assert words.endswith("A name that is spelt nearly so is MeanSquaredError.")
+
+
+def test_the_name_that_python_proposes_for_one_that_is_not_defined() -> None:
+    printed = "NameError: name 'row' is not defined. Did you mean: 'rows'?\n"
+    failure = Failure("NameError", "name 'row' is not defined", 1, printed, (1,))
+    words = explain_error(Trace("n = len(row)", failure=failure))
+    assert "A name that is spelt nearly so is rows" in words
 
 
 def test_an_index_error_of_a_library_says_nothing_of_the_list_that_it_was_given() -> None:

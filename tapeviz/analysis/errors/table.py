@@ -388,7 +388,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"unexpected keyword argument|missing (?:a )?(?:\d+ )?required|multiple values for arg"
-        r"|takes [\w ]+? positional arguments? |too many (?:positional )?arguments"
+        r"|takes [\w ]+? arguments? |too many (?:positional )?arguments"
+        r"|expected (?:at (?:least|most) )?\d+ arguments?, got \d"
         rf"|{_NO_KEYWORD}",
         signatures.misfit,
     ),

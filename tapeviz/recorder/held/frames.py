@@ -115,6 +115,8 @@ def _about(value: Any) -> dict[str, Any]:
         shape = value.shape
         sizes = None if getattr(shape, "rank", 0) is None else [*shape]
         dtype = getattr(value.dtype, "name", value.dtype)
+        if kind is np.ndarray and value.dtype.kind in "biuf" and 0 < value.size <= _FEW:
+            about["value"] = str(value.tolist())
         return about | {"shape": sizes, "dtype": str(dtype), "tensor": _id_of(value)}
     if kind is tf.TensorShape and value.rank is not None:
         return about | {"size": value.rank}
@@ -160,6 +162,8 @@ _WITH_SHAPE = (tf.Tensor, tf.Variable, np.generic)
 _OF_KERAS = ("Variable", "KerasTensor")
 _LONGEST = 20
 """Letters of a number or a text."""
+_FEW = 4
+"""Elements of an array that is told whole."""
 _LONGEST_PATH = 80
 _NEAR_LINES = 200
 """Lines around the one that raised whose expressions are looked at."""

@@ -16,6 +16,7 @@ from types import (
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     ModuleType,
 )
@@ -81,6 +82,8 @@ def _attribute(value: Any, name: str) -> Any:
         return function if isinstance(found, staticmethod) else MethodType(function, kind)
     if type(found) is FunctionType:
         return found if is_class else MethodType(found, value)
+    if type(found) is MethodDescriptorType and kind in (list, dict, str, set, tuple):
+        return found.__get__(value)
     if (
         type(found) is property
         and name in _OF_KERAS

@@ -47,10 +47,12 @@ def wrong_count(case: Case) -> str:
     given = int(case.match["given"]) - is_bound
     takes = [each.arg for each in (*made.args.posonlyargs, *made.args.args)][is_bound:]
     known = "" if callee.rpartition(".")[2] != "call" else _CALLED_BY_KERAS
+    named = ", ".join(f"{each.arg}=" for each in made.args.kwonlyargs)
+    by_name = f", and by name {named}" if named else ""
     counted = "1 argument" if given == 1 else f"{given} arguments"
     return (
         f"Line {case.line} leads to a call of {callee} with {counted} by position, and line "
-        f"{made.lineno} defines it with {len(takes)}: {', '.join(takes) or 'none'}. "
+        f"{made.lineno} defines it with {len(takes)}: {', '.join(takes) or 'none'}{by_name}. "
         f"{known or 'Give as many as it takes, or give it another parameter.'}"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....text.messages import suggested_name
 from ....text.names import bound_names
 from ....text.statements import read_text
 from ....text.trees import lines_of
@@ -29,6 +30,11 @@ def undefined(case: Case) -> str:
         return (
             f"Line {case.line} uses the name {name}, which nothing before it defines; the class "
             f"around it has an attribute of that name. Methods reach it by self: write self.{name}."
+        )
+    if near := suggested_name(case.failure.traceback):
+        return (
+            f"Line {case.failure.line} uses the name {name}, which nothing before it defines. A "
+            f"name that is spelt nearly so is {near}: write that, or define {name} before."
         )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
     known["keras"] = "from tensorflow import keras"

@@ -188,7 +188,7 @@ def held_phrase(case: Case, held: HeldValue) -> str:
     if held.tensor and (phrase := _phrase(case.trace, TensorId(held.tensor))):
         return phrase
     if held.value:
-        return held.value
+        return f"{held.value} (shape {tuple(held.shape)})" if held.shape else held.value
     if held.dtype:
         shape = "unknown shape" if held.shape is None else f"shape {tuple(held.shape)}"
         return f"{shape} and dtype {held.dtype}"

@@ -12,13 +12,14 @@ from ..case import Case
 from ..python.containers import elements_taken
 from ..python.operators import sign_of
 from ..raised_inside import reached_words
-from .arguments import called_on_line, float_for_count, floats_given
+from .arguments import LONG_NAMES, called_on_line, float_for_count, floats_given
 from .operands import (
     OPERATORS,
     OperandShape,
     differing_axis,
     held_words,
     named_operands,
+    names_read,
     read_shape,
 )
 
@@ -44,14 +45,8 @@ def shapes(case: Case) -> str:
         remedy = (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
-    if is_product and named is not None and all(named):
-        if _fit_turned_round(*sizes):
-            remedy = f"The other way round they fit: tf.matmul({named[1]}, {named[0]})."
-        elif len(sizes[1]) > 1 and sizes[0][-1:] == sizes[1][-1:]:
-            remedy = (
-                f"They fit where the second is transposed: tf.matmul({named[0]}, {named[1]}, "
-                f"transpose_b=True)."
-            )
+    if named is not None and all(named):
+        remedy = _fitting(case, named, sizes, is_product=is_product) or remedy
     if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
         remedy = (
             f"Labels that are class numbers are for "
@@ -81,9 +76,35 @@ def _op_named(message: str) -> str:
     return found[1] if found else ""
 
 
-def _fit_turned_round(first: OperandShape, other: OperandShape) -> bool:
-    """Whether two matrices can be multiplied the other way round."""
-    return len(first) == len(other) == 2 and other[1] == first[0]
+def _fitting(
+    case: Case,
+    named: tuple[str, str],
+    sizes: tuple[OperandShape, OperandShape],
+    *,
+    is_product: bool,
+) -> str:
+    """A proposal of an operand in another form, which fits the other one; empty if none is found.
+    ``named``, ``sizes``: the operands as the line has them, and their shapes."""
+    (first, other), (shape, beside) = named, sizes
+    if is_product and len(shape) == len(beside) > 1 and shape[:-2] == beside[:-2]:
+        if beside[-1] == shape[-2] and len(shape) == 2:
+            return f"The other way round they fit: tf.matmul({other}, {first})."
+        if beside[-1] == shape[-1]:
+            return f"{other} fits transposed: tf.matmul({first}, {other}, transpose_b=True)."
+        if beside[-2] == shape[-2]:
+            return f"{first} fits transposed: tf.matmul({first}, {other}, transpose_a=True)."
+    held = case.held.get(other)
+    if is_product and held is not None and held.type.endswith("Variable"):
+        wanted = [*beside[:-2], shape[-1], *beside[-1:]]
+        return f"If {first} is right, make {other} with the shape {wanted}, or reshape {first}."
+    for name, own, opposite in (
+        () if is_product else ((other, beside, shape), (first, shape, beside))
+    ):
+        if len(own) < len(opposite) and differing_axis((*own, 1), opposite) is None:
+            return f"{name}[..., None], of shape {[*own, 1]}, fits; else look what each axis means."
+        if len(own) == 2 and differing_axis(own[::-1], opposite) is None:
+            return f"{name} fits transposed: tf.transpose({name}); else look what each axis means."
+    return ""
 
 
 NOT_A_MATRIX = (
@@ -113,12 +134,28 @@ def dtypes(case: Case) -> str:
     wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
     if all("int" in kind for kind in kinds):
         wanted = max(kinds, key=lambda kind: int(re.sub(r"\D", "", kind) or 32))
+    names = [_named_by_dtype(case, kind) for kind in kinds]
+    words = [f"{_article(kinds[0])} tensor", f"{_article(kinds[1])} one"]
+    other = "x"
+    if all(names) and names[0] != names[1]:
+        dtypes_in_full = [LONG_NAMES.get(kind, kind) for kind in kinds]
+        words = [f"{n} of dtype {d}" for n, d in zip(names, dtypes_in_full, strict=True)]
+        if wanted in dtypes_in_full:
+            other = names[1 - dtypes_in_full.index(wanted)]
     return (
-        f"Line {case.line} combines {_article(kinds[0])} tensor with {_article(kinds[1])} one. "
-        f"TensorFlow never converts dtypes by itself. "
-        f"Make both of one dtype: tf.cast(x, tf.{wanted}), or dtype=tf.{wanted} where they are "
-        f"made."
+        f"Line {case.line} combines {words[0]} with {words[1]}. TensorFlow never converts dtypes "
+        f"by itself. Make both of one dtype: tf.cast({other}, tf.{wanted}), or dtype=tf.{wanted} "
+        f"where {'it is' if other != 'x' else 'they are'} made."
     )
+
+
+def _named_by_dtype(case: Case, kind: str) -> str:
+    """The only name in the expression that raised whose value has a dtype; else empty."""
+    code = case.raised_at or case.text.statement(case.line)
+    names = names_read(code) if code is not None else ()
+    dtype = LONG_NAMES.get(kind, kind)
+    found = [name for name in names if name in case.held and case.held[name].dtype == dtype]
+    return found[0] if len(found) == 1 else ""
 
 
 def _article(dtype: str) -> str:
@@ -127,8 +164,10 @@ def _article(dtype: str) -> str:
 
 def literal_dtype(case: Case) -> str:
     floats = floats_given(case, case.text.statement(case.line))
-    if "int" in case.match[2] and len(floats) == 1 and isinstance(case.raised_at, ast.Call):
-        callee = called_name(case.raised_at) or "a function"
+    raised = case.raised_at
+    is_combined = isinstance(raised, ast.BinOp) or case.sides() is not None
+    if "int" in case.match[2] and len(floats) == 1 and not is_combined:
+        callee = called_name(raised) if isinstance(raised, ast.Call) else "a function"
         return float_for_count(case, callee, floats[0], "whole numbers")
     return (
         f"Line {case.line} combines {case.match[1]} with a tensor of dtype "
@@ -339,7 +378,7 @@ def assigned_shape(case: Case) -> str:
 
 
 def _spaced(shape: str) -> str:
-    return shape.replace(",", ", ").replace("  ", " ")
+    return re.sub(r", *(?=[^)\]])", ", ", shape)
 
 
 def raised_in_function(case: Case) -> str:

@@ -43,7 +43,7 @@ def parts_of_element(case: Case) -> str:
     statement = case.text.statement(case.line)
     method = next((c for c in calls_in(statement) if called_name(c) in _WITH_FUNCTIONS), None)
     if method is None or not isinstance(method.func, ast.Attribute):
-        return ""
+        return _given_lambda(case)
     found = case.match.groupdict()
     takes = (
         f"takes {found['takes']} of its {found['given']} arguments"
@@ -56,6 +56,21 @@ def parts_of_element(case: Case) -> str:
         f"lambda x, y: …, one of single tensors lambda x: …. "
         f"Print dataset.element_spec to see the parts."
     )
+
+
+def _given_lambda(case: Case) -> str:
+    """Words for the first lambda that the line gives to a function, which calls it otherwise."""
+    for call in calls_in(case.text.statement(case.line)):
+        for function in [*call.args, *(each.value for each in call.keywords)]:
+            if isinstance(function, ast.Lambda):
+                names = ", ".join(each.arg for each in function.args.args)
+                return (
+                    f"Line {case.line} gives {case.text.segment(call.func)} a lambda with the "
+                    f"parameters {names or 'none'}, and it is called with another number of "
+                    f"arguments. A tuple comes as a single one: lambda t: t[1] takes its second "
+                    f"part."
+                )
+    return ""
 
 
 def unpacked_elements(case: Case) -> str:
