@@ -58,12 +58,12 @@ def none_returned(case: Case, name: str, call: ast.Call, line: int) -> str:
     """Words for a call on a line that gave None: of a method that changes its object, or of a
     function of the snippet. ``name``: the name for its result, or the call itself."""
     begin, code = f"Line {case.line} works with {name}, which is None", case.text.segment(call)
-    if called_name(call) in _IN_PLACE:
+    made = definition(case, called_name(call))
+    if made is None and called_name(call) in _IN_PLACE:
         return (
             f"{begin}: {called_name(call)} on line {line} changes its object and returns None. "
             f"Write {code} on a line of its own, and use the object afterwards."
         )
-    made = definition(case, called_name(call))
     if made is not None and not returns_value(made):
         return (
             f"{begin}: {made.name} (line {made.lineno}) returns nothing to line {line}. End it "

@@ -25,10 +25,6 @@ def sign_of(operator: ast.operator) -> str:
     return next((sign for sign, kind in _SIGNS.items() if isinstance(operator, kind)), "")
 
 
-class _NONE(ast.operator):
-    """An operator that is none of these."""
-
-
 _REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(
         ("tuple", "list"),
@@ -53,7 +49,8 @@ def operands(case: Case) -> str:
     side = next((index for index, kind in enumerate(kinds) if kind in _REMEDIES), None)
     if side is None:
         return ""
-    kind, sides = kinds[side], case.sides(_SIGNS.get(case.match["sign"].removesuffix("="), _NONE))
+    operator = _SIGNS.get(case.match["sign"].removesuffix("="))
+    kind, sides = kinds[side], case.sides(operator) if operator is not None else None
     name = case.text.segment(sides[side]) if sides is not None else ""
     if kind != "NoneType":
         what = f"{name}, which is a {kind}" if name else f"something that is a {kind}"
