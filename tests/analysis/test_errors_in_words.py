@@ -613,18 +613,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "LogisticRegression.fit() got an unexpected keyword argument 'epoch'",
         "Leave it out, or look up its name",
     ),
-    "a class as a callback": (
-        "m.fit(x, y, callbacks=[tf.keras.callbacks.EarlyStopping])",
-        "TypeError",
-        "Callback.set_model() missing 1 required positional argument: 'model'",
-        "Make an object: tf.keras.callbacks.EarlyStopping().",
-    ),
-    "a class of the snippet in place of an object": (
-        "class Stop(keras.callbacks.Callback): pass\nm.fit(X_train, y, callbacks=[Stop])",
-        "TypeError",
-        "Callback.set_model() missing 1 required positional argument: 'model'",
-        "gives the class Stop where an object",
-    ),
     "a tensor made a number beside a function of math": (
         "y = float(w) / math.sqrt(2.0)",
         "TypeError",
@@ -1436,6 +1424,20 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "insert expected 2 arguments, got 1",
         [e.HeldValue("out.insert", "builtin_function_or_method", takes="(index, object, /)")],
         "calls out.insert without object. It takes index, object.",
+    ),
+    "a class as a callback": (
+        "m.fit(x, y, callbacks=[tf.keras.callbacks.EarlyStopping])",
+        "TypeError",
+        "Callback.set_model() missing 1 required positional argument: 'model'",
+        [e.HeldValue("tf.keras.callbacks.EarlyStopping", "type", takes="(monitor=0)")],
+        "Make an object: tf.keras.callbacks.EarlyStopping().",
+    ),
+    "a gradient without sources": (
+        "g = tape.gradient(y)",
+        "TypeError",
+        "GradientTape.gradient() missing 1 required positional argument: 'sources'",
+        [e.HeldValue("tape.gradient", "method", takes="(target, sources, unconnected=0)")],
+        "calls tape.gradient without sources. It takes target, sources, unconnected.",
     ),
     "names of two dtypes": (
         "y = tf.matmul(Xn, w)",

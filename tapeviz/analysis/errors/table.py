@@ -160,10 +160,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     *FILE_ERRORS,
     *DATASET_ERRORS,
     *WRONG_VALUES,
-    (
-        r"missing (?:a required|\d+ required positional) arguments?: '?(?:sources?|target)",
-        calls.too_few,
-    ),
     *FORM_ERRORS,
     *arguments.ARGUMENT_ERRORS,
     *AUTOGRAPH_ERRORS,

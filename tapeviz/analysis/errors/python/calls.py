@@ -163,25 +163,12 @@ def _class_given(case: Case, callee: str) -> str:
         return ""
     for call in calls:
         for argument in (*call.args, *(each.value for each in call.keywords)):
-            parts = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
-            for path in map(dotted, parts):
-                if _is_class(case, path):
-                    return path
+            for part in (
+                argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+            ):
+                if case.type_of(part) in ("type", "ABCMeta"):
+                    return case.text.segment(part)
     return ""
-
-
-def _is_class(case: Case, path: str) -> bool:
-    """Whether a name or dotted name is that of a class of the snippet, or looks like that of an
-    imported class; not a name that was bound, as ``X_train``."""
-    root, *parts = path.split(".")
-    imported = {"tf", "keras"}
-    for each in case.nodes(ast.alias):
-        imported.add((each.asname or each.name).partition(".")[0])
-    if not parts and any(node.name == root for node in case.nodes(ast.ClassDef)):
-        return True
-    name = (root, *parts)[-1]
-    is_in_capitals = name[:1].isupper() and "_" not in name and any(map(str.islower, name))
-    return is_in_capitals and root in imported
 
 
 def returns_value(made: ast.FunctionDef) -> bool:
@@ -218,17 +205,6 @@ def keyboard(case: Case) -> str:
     return (
         f"Line {case.failure.line} waits for something to be typed, and a snippet runs without a "
         f"keyboard here. Put the value into the text in place of the call of input()."
-    )
-
-
-def too_few(case: Case) -> str:
-    call = case.calling("gradient", "jacobian", "batch_jacobian")
-    if call is None:
-        return ""
-    return (
-        f"Line {case.line} does not say what the gradient is wanted for. "
-        f"A tape needs the target, which is differentiated, and the sources, by which. "
-        f"Write tape.gradient(loss, [x]), with the tensors or variables you want to change."
     )
 
 

@@ -203,11 +203,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Make k smaller, or look at which axis is the last.",
     ),
     (
-        r"Shape of tensor \w* ?" + _SHAPE + r" is not compatible with expected shape " + _SHAPE,
-        "Line {line} says that a tensor has the shape {1}, and it has {0}. "
-        "Look at what made it, or correct the shape that is given.",
-    ),
-    (
         r"Dimensions (\d+) and (\d+) are not compatible",
         "Line {line} puts tensors together that have {0} and {1} rows, as parts of the same "
         "samples. All have to have equally many along the first axis.",
