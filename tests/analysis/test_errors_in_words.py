@@ -567,6 +567,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'Net' object has no attribute 'lr'",
         "does not call super().__init__(), by which Base sets up",
     ),
+    "a misspelt name in a class whose __init__ leaves out that of its base": (
+        "class Net(Base):\n    def __init__(self):\n        self.loss = 1\nprint(Net().lss)",
+        "AttributeError",
+        "'Net' object has no attribute 'lss'",
+        "It has loss: write that",
+    ),
     "a sparse tensor": (
         "tf.matmul(s, x)",
         "ValueError",

@@ -91,8 +91,10 @@ def call_super(case: ErrorCase) -> Iterator[Edit]:
     """An object whose ``__init__`` does not call that of its base class."""
     source, owner = case.source, case.match[1] or case.match[2]
     for kind in all_of(source.module, cst.ClassDef):
-        for function in all_of(kind.body, cst.FunctionDef):
-            if kind.name.value == owner and function.name.value == "__init__":
+        is_meant = kind.name.value == owner and bool(kind.bases)
+        for function in all_of(kind.body, cst.FunctionDef) if is_meant else ():
+            calls_base = any(called_name(call) == "__init__" for call in all_of(function, cst.Call))
+            if function.name.value == "__init__" and not calls_base:
                 plan = Plan(source)
                 plan.first(function, "super().__init__()")
                 yield from plan.edits(f"Call super().__init__() first in {kind.name.value}")

@@ -76,7 +76,7 @@ def own_attribute(case: Case) -> str:
             f"{name}, which a class has from tf.Module only. Write class {owner}(tf.Module):, and "
             f"super().__init__() first in its __init__."
         )
-    if (left_out := _without_super(kind)) and name not in _attributes(kind):
+    if not near and (left_out := _without_super(kind)) and name not in _attributes(kind):
         return (
             f"Line {case.line} asks an object of the class {owner} for {name}. The __init__ of "
             f"{owner} (line {left_out.lineno}) does not call super().__init__(), by which "

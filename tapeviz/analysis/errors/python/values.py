@@ -166,10 +166,14 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "them from. Let it go over a copy: for key in list(values):.",
     ),
     (
-        r"(min|max)\(\) (?:arg|iterable argument) is (?:an )?empty"
-        r"|zero-size array to reduction operation (\w+) which has no identity",
-        "Line {line} asks for the {0}{1} of nothing: the list or array has no elements. Look why "
-        "nothing was put into it, or say what an empty one gives, as in max(values, default=0).",
+        r"(min|max)\(\) (?:arg|iterable argument) is (?:an )?empty",
+        "Line {line} asks for the {0} of nothing: the list has no elements. Look why nothing was "
+        "put into it, or say what an empty one gives, as in {0}(values, default=0).",
+    ),
+    (
+        r"zero-size array to reduction operation (\w+) which has no identity",
+        "Line {line} asks for the {0} of nothing: the array has no elements. Look why nothing was "
+        "put into it, or say what an empty one gives, as in np.max(values, initial=0).",
     ),
     (
         r"'(tuple|str|range|bytes)' object does not support item assignment",
