@@ -614,6 +614,7 @@ CASES = (
             loss = tf.reduce_sum(target(x) ** 2)
         t.gradient(loss, online.trainable_variables[0])  # cut
         """,
+        words="line 5 gave its value to another variable",
     ),
     case(
         "a changed copy written before the block",

@@ -923,21 +923,21 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         7,
         """
         q = Net()
-        target = clone_model(q)
+        target, kernel = clone_model(q), q.trainable_variables[0]
         with tf.GradientTape() as tape:
             best = tf.reduce_max(target(after), axis=1)
             later = target(after)
             loss = f(target(before) - best - tf.stop_gradient(later[0]))
-        tape.gradient(loss, q.trainable_variables)
+        tape.gradient(loss, kernel)
         """,
         """
         q = Net()
-        target = clone_model(q)
+        target, kernel = clone_model(q), q.trainable_variables[0]
         with tf.GradientTape() as tape:
             best = tf.reduce_max(target(after), axis=1)
             later = target(after)
             loss = f(q(before) - best - tf.stop_gradient(later[0]))
-        tape.gradient(loss, q.trainable_variables)
+        tape.gradient(loss, kernel)
         """,
     ),
     (

@@ -97,14 +97,14 @@ class Paths:
         the tape records, and that has no other path to the targets: that conditional or loop."""
         return deciders_of(self._flow, self.targets, self._is_past_write)
 
-    def is_copied_before(self, starts: Collection[Position], edges: EdgesInto) -> bool:
-        """Whether the source's own value, unchanged, was written into variables before the tape
-        began, and these ``edges`` lead from it to the targets on no other path.
+    def copied_before(self, starts: Collection[Position], edges: EdgesInto) -> int:
+        """The line that wrote the source's own value, unchanged, into a variable before the tape
+        began; 0 if none did, or if these ``edges`` lead from it to the targets on another path.
 
         So the weights of a target network are set, which is a network of its own from then on.
         """
         if self.ancestry_from(starts) is self.recent:
-            return False
+            return 0
         copies = [
             edge
             for into in edges.values()
@@ -118,7 +118,9 @@ class Paths:
             }
         ).leads_from(starts)
         reached = {*starts, *unchanged}
-        return bool(copies) and all(edge.start in reached for edge in copies)
+        if not all(edge.start in reached for edge in copies):
+            return 0
+        return next((line for edge in copies if (line := self._line_of(edge))), 0)
 
     def held(self, starts: Collection[Position], source: TensorId) -> Held:
         """Tell what :meth:`ancestry_from` leaves out of the paths from a source to the targets."""

@@ -66,8 +66,10 @@ class CutPaths:
             cause = first_cause(CAUSES.unlinked, asked)
             return () if cause is None else (cause,)
         is_recent = self._ancestry is facts.paths.recent
-        if not is_recent and facts.paths.is_copied_before(starts, forward.edges_from(starts)):
-            return (unconnected(facts, source),)
+        edges = forward.edges_from(starts)
+        copied_on = 0 if is_recent else facts.paths.copied_before(starts, edges)
+        if copied_on:
+            return (unconnected(facts, source, copied_on),)
         decided = self._deciding.decide(starts)
         if not decided:
             return ()

@@ -71,19 +71,23 @@ def ask_for_bound(case: FixCase) -> Iterator[Edit]:
 
 
 def ask_for_called(case: FixCase) -> Iterator[Edit]:
-    """``second.trainable_variables``, or a list by its name → the weights of what the tape's block
-    calls; or else ``second`` is called in place of its twin, a target network. That comes first
-    where the text names the list elsewhere, as in ``apply_gradients``: those weights are meant."""
+    """``second.trainable_variables``, one of them, or a list by its name → the weights of what the
+    tape's block calls; or else ``second`` is called in place of its twin, a target network. That
+    comes first where the text names the list elsewhere, as in ``apply_gradients``: those weights
+    are meant."""
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources")
     block = block_of_call(source, case.trace, case.call)
     if asked is None or block is None:
         return
-    given, attribute = asked.value, "trainable_variables"
-    owner = ""
-    if isinstance(given, cst.Attribute) and given.attr.value in VARIABLE_LISTS:
-        owner, attribute = dotted(given.value), given.attr.value
+    given, attribute, owner, part = asked.value, "trainable_variables", "", ""
+    listed = source.bound_to(given) if isinstance(given, cst.Name) else given
+    if isinstance(listed, cst.Subscript):
+        part = source.code(listed).removeprefix(source.code(listed.value))
+        listed = listed.value
+    if isinstance(listed, cst.Attribute) and listed.attr.value in VARIABLE_LISTS:
+        owner, attribute = dotted(listed.value), listed.attr.value
     elif not isinstance(given, cst.Name) or case.finding.source == given.value:
         return
     inside = all_of(block.node.body, cst.Call)
@@ -94,7 +98,7 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
         root = name.split(".")[0]
         if not name or name == owner or root in (source.tf, source.np, block.name, *dir(builtins)):
             continue
-        plan = Plan(source, {given: f"{name}.{attribute}"})
+        plan = Plan(source, {given: f"{name}.{attribute}{part}"})
         title = f"Ask for the variables of {name}, which {case.target} was computed with"
         edits = [Edit(title, plan.text(), has_other_shape=True)]
         if owner and owner not in called and _are_twins(source, owner, name):

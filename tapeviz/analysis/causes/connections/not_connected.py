@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from ....text.line_words import lines_in_words
 from ....trace.calls import Operand
@@ -117,20 +117,34 @@ class SameSlope:
         )
 
 
+class CopiedBefore(NamedTuple):
+    """Before the tape began, ``line`` gave the value of the source to a variable that the target
+    was computed with."""
+
+    line: int
+
+    def sentence(self, target: str, source: str) -> str:
+        return (
+            f"{target} was computed with a copy of {source}: line {self.line} gave its value to "
+            f"another variable, which does not change with it. Compute {target} with {source} "
+            f"itself, or ask for the gradient of the copy."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class NotConnected(Evidence):
     """No operation leads from the source to the target. ``how``: why the target cannot depend on
     the source, where that is known; ``ends``: else where the data flow from the source ends and
     that to the target begins; ``branch``: the source is only used in a branch that did not run;
     ``why``: the target is made from a gradient that is the same everywhere, what would have used
-    the source raised and the snippet caught that, or a name on the way has another meaning than
-    where the source is given."""
+    the source raised and the snippet caught that, a name on the way has another meaning than where
+    the source is given, or the target was computed with a copy of it."""
 
     kind: ClassVar[str] = "not-connected"
     how: HowUnlinked | None
     ends: Ends | None = None
     branch: SkippedBranch | None = None
-    why: SameSlope | SkippedByError | LateName | Shadowed | None = None
+    why: SameSlope | SkippedByError | LateName | Shadowed | CopiedBefore | None = None
 
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         if self.branch is not None:
@@ -326,9 +340,9 @@ def not_connected(asked: Unlinked) -> Cause:
     return unconnected(asked.facts, asked.source)
 
 
-def unconnected(facts: CallFacts, source: Operand) -> Cause:
+def unconnected(facts: CallFacts, source: Operand, copied_on: int = 0) -> Cause:
     """Give the cause of :func:`not_connected` for a source that may be no tensor of the
-    recording."""
+    recording. ``copied_on``: the line of :class:`CopiedBefore`, 0 if there was no copy."""
     how = _how(facts, source)
     ends = None if how else ends_of(facts, source)
     decides = ends is not None and ends.fate in ("decides", "counts")
@@ -343,7 +357,8 @@ def unconnected(facts: CallFacts, source: Operand) -> Cause:
             return facts.cause(NotConnected("repeated" if is_loop else "chosen"), line)
     if ends is not None and ends.fate == "counts" and facts.text.counts_turns(ends.reaches_line):
         return facts.cause(NotConnected("repeated"), ends.reaches_line)
-    return facts.cause(NotConnected(how, ends), facts.call.line)
+    why = CopiedBefore(copied_on) if copied_on and how is None else None
+    return facts.cause(NotConnected(how, ends, why=why), facts.call.line)
 
 
 def _choice(facts: CallFacts, source: Operand) -> Leave | None:

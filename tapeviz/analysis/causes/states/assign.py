@@ -124,7 +124,7 @@ def _given(used: Used) -> dict[_Outline, list[_Given]]:
         if version is None or version.op is None or not _is_from_outside(trace, version.value):
             continue
         op, value = trace.ops[version.op], trace.value(version.value or TensorId(0))
-        if op.type == CREATION and value is not None and value.size > 1 and value.dtype.kind == "f":
+        if op.type == CREATION and value is not None and value.size and value.dtype.kind == "f":
             given = _Given(number, version, op, value, bool((value != value.flat[0]).any()))
             found.setdefault(_outline(value), []).append(given)
     return found
