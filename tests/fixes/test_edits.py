@@ -945,6 +945,26 @@ AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
         2,
         """
         with tf.GradientTape() as tape:
+            best, places = tf.math.top_k(x, 2)
+            y = tf.scatter_nd(places[:, None], ones, [4]) * tf.one_hot(tf.range(4), 4)
+            y += tf.reduce_sum(tf.one_hot(places, 4), 0)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            best, places = tf.math.top_k(x, 2)
+            y = (tf.scatter_nd(places[:, None], ones, [4]) + tf.nn.softmax(x) - \
+tf.stop_gradient(tf.nn.softmax(x))) * tf.one_hot(tf.range(4), 4)
+            y += tf.reduce_sum((tf.one_hot(places, 4) + tf.nn.softmax(x)[..., tf.newaxis, :] - \
+tf.stop_gradient(tf.nn.softmax(x)[..., tf.newaxis, :])), 0)
+        tape.gradient(y, x)
+        """,
+    ),
+    (
+        "not-differentiable",
+        2,
+        """
+        with tf.GradientTape() as tape:
             y = tf.one_hot(tf.argmax(a, -1), 3) @ tf.one_hot(tf.argmax(net(x), axis=-1), 3)
         tape.gradient(y, x)
         """,

@@ -341,3 +341,5 @@ def _users(source: ParsedSource, call: cst.BaseExpression) -> Iterator[cst.Call]
     for user in all_of(source.module, cst.Call):
         if any(target.deep_equals(given.value) for given in user.args):
             yield user
+            if called_name(user) == "cast":
+                yield from (x for x in source.ancestors(user) if isinstance(x, cst.Call))

@@ -125,6 +125,7 @@ from ..values.estimates import (
     straight_through_largest,
     straight_through_names,
     straight_through_one_hot,
+    straight_through_top,
 )
 from ..values.filling import blend_window, fill_tensor
 from ..values.leaving import (
@@ -272,6 +273,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soften_comparison,
         soften_argmax,
         straight_through_one_hot,
+        straight_through_top,
         pass_one_hot,
         score_function,
         take_values,

@@ -13,7 +13,7 @@ from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, sole
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.argmax import are_probabilities
@@ -247,6 +247,31 @@ def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
             plan.replace(scores.value, soft)
         text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
         plan.replace(hard, text)
+    title = "Estimate: straight-through, the choice with the gradient of what it chose by"
+    yield from plan.edits(title)
+
+
+def straight_through_top(case: FixCase) -> Iterator[Edit]:
+    """``tf.one_hot(places, n)`` and ``tf.scatter_nd(places, ones, [n])`` of what ``top_k`` gives →
+    their values, with the gradient of the softmax of the scores."""
+    source, tf, plan = case.source, case.source.tf, Plan(case.source)
+    for top in case.calls("top_k"):
+        scores = argument(top, 0, "input")
+        for marks in all_of(source.module, cst.Call) if scores is not None else ():
+            places = argument(marks, 0, "indices")
+            if called_name(marks) not in ("one_hot", "scatter_nd") or places is None:
+                continue
+            names = all_of(places.value, cst.Name)
+            if source.leads_to(places.value, top) or any(
+                made is not None and made[0] is top for made in map(source.maker_of, names)
+            ):
+                assert scores is not None
+                soft = source.operand(scores.value)
+                if not are_probabilities(case, top):
+                    soft = f"{tf}.nn.softmax({source.code(scores.value)})"
+                soft += f"[..., {tf}.newaxis, :]" if called_name(marks) == "one_hot" else ""
+                whole = f"{source.code(marks)} + {soft} - {tf}.stop_gradient({soft})"
+                plan.replace(marks, f"({whole})")
     title = "Estimate: straight-through, the choice with the gradient of what it chose by"
     yield from plan.edits(title)
 

@@ -306,10 +306,11 @@ ROWS: dict[str, Row] = {
         w = tf.Variable([[0.0, 0.0], [0.0, 0.0]])
         with tf.GradientTape() as tape:
             words = tf.argmax(w, axis=-1)
-            loss = tf.reduce_sum(tf.cast(tf.math.bincount(words, minlength=2), tf.float32)[0])
+            counts = tf.math.bincount(tf.cast(words, tf.int32), minlength=2)
+            loss = tf.reduce_sum(tf.cast(counts, tf.float32)[0])
         tape.gradient(loss, w)
         """,
-        "loss = tf.reduce_sum(tf.cast(tf.reduce_sum(tf.nn.softmax(w), axis=0), tf.float32)[0])",
+        "counts = tf.reduce_sum(tf.nn.softmax(w), axis=0)",
         [[0.25, -0.25], [0.25, -0.25]],
     ),
     "a place that a function returns": (
