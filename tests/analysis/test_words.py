@@ -105,6 +105,11 @@ ZEROS = {
         "    loss = tf.reduce_sum(p / s)\ntape.gradient(loss, s)\n",
         "p / s on line 4 divides a value that is 0 everywhere",
     ),
+    "a divisor that is 0, and may be": (
+        "s, p = tf.Variable(2.0), tf.zeros(2)\nwith tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_sum(tf.math.divide_no_nan(s, p))\ntape.gradient(loss, s)\n",
+        "tf.math.divide_no_nan on line 4 divides a value that is 0 everywhere, or divides by one",
+    ),
     "the size of nothing but 0": (
         "w = tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n"
         "    loss = tf.reduce_sum(tf.abs(w) * [1.0, 2.0])\ntape.gradient(loss, w)\n",

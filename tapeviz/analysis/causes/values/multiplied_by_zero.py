@@ -175,6 +175,12 @@ class MultipliedByZero(Evidence):
                 f"is given. The gradient of {source} is multiplied by the same zeros. Pass an "
                 f"initial_state, or a sequence of more than one step."
             )
+        if cause.op == "DivNoNan":  # _DivNoNanGrad in math_grad.py, 2.15-2.21
+            return (
+                f"{cause.op_words} on line {cause.line} divides a value that is 0 everywhere, or "
+                f"divides by one: it gives 0 then, with a slope of 0. So nothing of the gradient "
+                f"reaches {source}. Look at where that value became 0."
+            )
         if cause.op in _QUOTIENTS:  # a divisor of 0 gives no zeros but infinity
             return (
                 f"{cause.op_words} on line {cause.line} {cause.probably}divides a value that is 0 "
