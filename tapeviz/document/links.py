@@ -20,6 +20,7 @@ from ..text.op_words import friendly
 from ..trace.calls import Operand
 from ..trace.ids import OpId, TensorId, VariableId
 from ..trace.model import Trace
+from ..trace.naming import source_name
 from ..trace.ops import Op
 from ..trace.sites import StackFrame
 from .selecting import Selection
@@ -152,11 +153,7 @@ class Links:
         return line or (variable.site.line if variable is not None else 0)
 
     def name_of(self, operand: Operand) -> str:
-        """The user's name of a source: for ``parameters[0]`` that of the variable in it."""
-        if operand.text.isidentifier() or operand.tensor is None:
-            return operand.text
-        name = self._trace.variable_names.get(VariableId(operand.tensor), "")
-        return name if name.isidentifier() else operand.text
+        return source_name(self._trace, operand)
 
     @cached_property
     def _by_name(self) -> dict[str, set[NodeId]]:

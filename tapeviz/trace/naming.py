@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..latest import for_latest
 from ..text.called_names import LAYER_METHODS, CalledNames, kind_of
 from ..text.source import SourceText, is_plain_path
 from . import events as e
@@ -167,6 +168,25 @@ def variable_titles(
             words = [title.text for title in titles]
             found[variable.id] = [".".join((*words[start:], weight)) for start in starts]
     return found
+
+
+def source_name(trace: Trace, operand: Operand) -> str:
+    """The user's name of a source: for ``parameters[0]``, or a name that several variables have in
+    turn (``for v in model.trainable_variables``), that of the variable itself."""
+    text = operand.text
+    if operand.tensor is None:
+        return text
+    own = trace.variable_names.get(VariableId(operand.tensor), "")
+    if text.isidentifier():
+        return own if own and not is_default(own) and _variables_called(trace)[text] > 1 else text
+    return own if own.isidentifier() else text
+
+
+@for_latest
+def _variables_called(trace: Trace) -> Counter[str]:
+    """The number of variables that have each name."""
+    names = trace.names
+    return Counter(name for id_ in trace.variables for name in {*names.get(TensorId(id_), ())})
 
 
 class OperandWords:

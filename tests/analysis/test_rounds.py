@@ -207,27 +207,28 @@ def test_a_diagnosis_lets_go_of_the_findings_that_others_replace() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "made_first", "rounds"),
+    ("asked", "made_first", "rounds", "names"),
     [
-        ("a b a b", "ab", [2, 2]),
-        ("a b a b", "", [2, 2]),  # made at the first call about it
-        ("a b", "ab", [1, 1]),
-        ("a a b b", "", [4]),  # training begins anew, as in a cross-validation
-        ("a a ab ab", "ab", [4]),  # one model, of which a layer was unfrozen
-        ("ac bc ac bc", "abc", [2, 2]),  # heads on a common trunk
+        ("abab", "ab", [2, 2], ["a", "b"]),
+        ("abab", "", [2, 2], ["a", "b"]),  # made at the first call about it
+        ("ab", "ab", [1, 1], []),
+        ("aabb", "", [4], ["v"]),  # training begins anew, as in a cross-validation
     ],
 )
 def test_models_that_are_trained_side_by_side_are_a_call_site_each(
-    asked: str, made_first: str, rounds: list[int]
+    asked: str, made_first: str, rounds: list[int], names: list[str]
 ) -> None:
-    s = Script()
+    s = Script("\n\ntape.gradient(loss, v)")
     models = {name: s.variable(name) for name in made_first}
-    for names in asked.split():
-        models |= {name: s.variable(name) for name in names if name not in models}
-        own = [models[name] for name in names]
+    for name in asked:
+        if name not in models:
+            models[name] = s.variable(name)
+        s.bind("v", models[name], 1)
         tape = s.tape()
-        loss = s.op("Mul", [s.read(own[0])] * 2, line=2)
+        loss = s.op("Mul", [s.read(models[name])] * 2, line=2)
         s.exit(tape)
-        with s.call(tape, [loss], own, line=3, variables=own) as results:
-            results.extend(s.tensor(value=1.0) for _ in own)
-    assert [len(site) for site in diagnose(s.trace()).rounds.sites] == rounds
+        with s.call(tape, [loss], [models[name]], line=3, variables=[models[name]]) as results:
+            results.append(s.tensor(value=1.0))
+    sites = diagnose(s.trace()).rounds.sites
+    assert [len(site) for site in sites] == rounds
+    assert [series.source for site in sites for series in site.sources] == names

@@ -10,6 +10,7 @@ import numpy as np
 from ...trace.calls import Call
 from ...trace.ids import CallId, TapeId, TensorId, VariableId
 from ...trace.model import Trace
+from ...trace.naming import source_name
 from ...trace.ops import Op
 from ..findings import Finding
 from ..model import CallDiagnosis
@@ -79,6 +80,8 @@ def _site(
 def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> SourceSeries:
     found = [call.findings[place] if place < len(call.findings) else None for call in rounds]
     named = next(finding for finding in reversed(found) if finding is not None)
+    asked = [call.call.sources[place] for call in rounds if place < len(call.call.sources)]
+    is_one = len({each.tensor for each in asked}) == 1 and not rounds[0].call.is_forward
     stats = [
         trace.stats(finding.tensor) if finding and finding.tensor is not None else None
         for finding in found
@@ -90,7 +93,7 @@ def _series(trace: Trace, rounds: Sequence[CallDiagnosis], place: int) -> Source
     return SourceSeries(
         place,
         named.target,
-        named.source,
+        source_name(trace, asked[0]) if is_one else named.source,
         tuple(finding.status if finding else None for finding in found),
         np.array([stats.norm if stats else None for stats in finite], np.float64),
         np.array([stats.mean if stats else None for stats in finite if is_number], np.float64),
