@@ -93,7 +93,25 @@ class SourceText:
         """The lines, with their ends, as Python's parser counts them: in UTF-8."""
         return [line.encode(errors="surrogatepass") for line in _LINE.findall(self.text)]
 
-    def span(self, node: ast.expr | ast.stmt) -> TextSpan:
+    def node_at(self, span: TextSpan, within: ast.AST) -> ast.expr | ast.AugAssign | None:
+        """The expression, or ``+=``, in a tree that stands exactly there; None without."""
+        if not 0 < span.line <= span.end_line <= len(self._encoded):
+            return None
+        begin, end = (
+            len(self._encoded[line - 1].decode(errors="ignore")[:column].encode())
+            for line, column in ((span.line, span.column), (span.end_line, span.end_column))
+        )
+        place = span.line, begin, span.end_line, end
+        names = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+        found = (
+            node
+            for node in ast.walk(within)
+            if isinstance(node, (ast.expr, ast.AugAssign))
+            if tuple(getattr(node, name) for name in names) == place
+        )
+        return next(found, None)
+
+    def span(self, node: ast.expr) -> TextSpan:
         """Where an expression of the text stands, as the frames of a site tell it."""
         last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         begin, end = self._column(node.lineno, node.col_offset), self._column(last, end)

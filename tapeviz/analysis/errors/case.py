@@ -78,10 +78,7 @@ class Case:
         if span.column < 0:
             calls = [*calls_in(statement)]
             return calls[0] if len(calls) == 1 else None
-        for node in ast.walk(statement):
-            if isinstance(node, (ast.expr, ast.AugAssign)) and self.text.span(node) == span:
-                return node
-        return None
+        return self.text.node_at(span, statement)
 
     def sides(self, kind: type[ast.operator] = ast.operator) -> tuple[ast.expr, ast.expr] | None:
         """The operands of the operator that raised; where its place is not known those of the only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import islice
 
 from ....text.messages import first_words
 from ....text.names import calls_in, dotted
@@ -92,7 +93,7 @@ def refused(case: Case) -> str:
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):
         return ""  # a check of the snippet, whose message says all
-    held = ", ".join(given_words(case) or [*held_words(case, statement)][:MOST_SHOWN])
+    held = ", ".join(given_words(case) or [*islice(held_words(case, statement), MOST_SHOWN)])
     shapes = re.search(r"with input shapes: (.+?)\.(?:\s|$)", message)
     if shapes and not case.held:
         held = f"its inputs have the shapes {shapes[1]}"

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -138,12 +139,13 @@ def held_words(case: Case, code: ast.AST) -> Iterator[str]:
     """Yield ``g has shape (2,) and dtype float32`` for each name in the code (of a loop: in its
     head) that means a tensor or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a
     tensor; ``i is 3``, ``layers is a list of 3 elements`` for other values that were recorded."""
-    trace, text = case.trace, read_text(case.text)
+    trace = case.trace
     for name in names_read(code):
         held = case.held.get(name)
         if held is not None and (words := _words_of_held(case, held)):
             yield words
             continue
+        text = read_text(case.text)
         root = name.partition(".")[0]
         scope = text.owner(case.line, root)
         meant = [
@@ -213,15 +215,15 @@ def held_at_failure(case: Case) -> str:
         if given := given_words(case):
             words = f"Line {case.line} calls {bound.callee} with {', '.join(given)}."
             return f"{words} {shape_in_pieces(case, bound)}".strip()
-    held = [*held_words(case, raised or statement)]
+    held = [*islice(held_words(case, raised or statement), MOST_SHOWN)]
     if not held and raised is not None:  # what is taken apart there stands beside it
-        raised, held = None, [*held_words(case, statement)]
+        raised, held = None, [*islice(held_words(case, statement), MOST_SHOWN)]
     if not held:
         return ""
     code = case.text.segment(raised) if raised is not None else ""
     is_exact = bool(code) and case.failure.span.column >= 0
     at = f" at {code}" if is_exact and len(code) <= _LONGEST else ""
-    words = f"When line {case.line} raised this{at}, {', '.join(held[:MOST_SHOWN])}."
+    words = f"When line {case.line} raised this{at}, {', '.join(held)}."
     read = (each for each in names_read(raised or statement) if each in case.held)
     begun = (each for each in read if case.held[each].value in ("0", "0.0"))
     return " ".join(dict.fromkeys(filter(None, (words, *map(partial(never_filled, case), begun)))))
@@ -230,7 +232,6 @@ def held_at_failure(case: Case) -> str:
 def never_filled(case: Case, name: str) -> str:
     """A sentence about the loop that would have changed a number or filled a list, and never ran:
     it goes over something empty."""
-    owner = read_text(case.text).owner
     for loop in case.nodes(ast.For):
         looped = case.held.get(ast.unparse(loop.iter))
         if looped is None or looped.size or loop.lineno > case.line:
@@ -238,6 +239,7 @@ def never_filled(case: Case, name: str) -> str:
         inside = [node for each in loop.body for node in ast.walk(each)]
         changed = {dotted(node.target) for node in inside if isinstance(node, ast.AugAssign)}
         changed |= {dotted(node.func).rpartition(".")[0] for node in calls_in(loop)}
+        owner = read_text(case.text).owner
         if name in changed and owner(loop.lineno, name) == owner(case.line, name):
             return f"The loop on line {loop.lineno} goes over {looped.name}, which is empty."
     return ""
@@ -254,7 +256,8 @@ def given_words(case: Case) -> Sequence[str]:
     for name in sorted(bound.given, key=lambda each: each not in said):
         code = case.text.segment(bound.given[name])
         held = case.held.get(ast.unparse(bound.given[name]))
-        unknown += held_words(case, bound.given[name]) if held is None else ()
+        if held is None and len(unknown) < MOST_SHOWN:
+            unknown += islice(held_words(case, bound.given[name]), MOST_SHOWN)
         phrase = held_phrase(case, held) if held is not None else ""
         shown = code if len(code) <= _LONGEST else "…"
         shown += f" ({phrase})" if phrase else ""
