@@ -108,7 +108,7 @@ ZEROS = {
     "a divisor that is 0, and may be": (
         "s, p = tf.Variable(2.0), tf.zeros(2)\nwith tf.GradientTape() as tape:\n"
         "    loss = tf.reduce_sum(tf.math.divide_no_nan(s, p))\ntape.gradient(loss, s)\n",
-        "tf.math.divide_no_nan on line 4 divides a value that is 0 everywhere, or divides by one",
+        "tf.math.divide_no_nan on line 4 divides a value that is 0 everywhere, or divides by 0",
     ),
     "the size of nothing but 0": (
         "w = tf.Variable([0.0, 0.0])\nwith tf.GradientTape() as tape:\n"

@@ -178,7 +178,7 @@ class MultipliedByZero(Evidence):
         if cause.op == "DivNoNan":  # _DivNoNanGrad in math_grad.py, 2.15-2.21
             return (
                 f"{cause.op_words} on line {cause.line} divides a value that is 0 everywhere, or "
-                f"divides by one: it gives 0 then, with a slope of 0. So nothing of the gradient "
+                f"divides by 0: it gives 0 then, with a slope of 0. So nothing of the gradient "
                 f"reaches {source}. Look at where that value became 0."
             )
         if cause.op in _QUOTIENTS:  # a divisor of 0 gives no zeros but infinity
