@@ -258,10 +258,15 @@ class GraphView(QGraphicsView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        size = self.viewport().size()
+        size, stays_whole = self.viewport().size(), self.follows_fit and self.is_whole
         self.setSceneRect(0, 0, size.width(), size.height())
-        self.set_camera(self.camera.resized(size.width(), size.height()))
-        self.restore()
+        camera = self.camera.resized(size.width(), size.height())
+        if stays_whole:  # however small, until it is laid out for this room
+            self._glide.stop()
+            camera = camera.fitted(self.prepared.scene.bounds)
+        self.set_camera(camera)
+        if not stays_whole:
+            self.restore()
 
     def sizeHint(self) -> QSize:
         return QSize(640, 480)

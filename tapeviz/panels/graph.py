@@ -189,6 +189,7 @@ class GraphPanel(Panel):
         if comparing.both is not None:
             self._ask_for_width()
         if comparing.both is not None or comparing.awaited:
+            view.restore()
             return
         width = view.width() + self._spare
         sides = (width - 2 * MARGIN, view.height() - 2 * MARGIN)
@@ -198,6 +199,7 @@ class GraphPanel(Panel):
         if view.prepared.scene.boxes and view.camera.scale >= COMFORT and not has_grown:
             return  # it is as large as it can be; in more room there may be more boxes
         if room == (across, along):
+            view.restore()
             self._ask_for_width()
         self.document.change_form(room=(float(across), float(along)))
 

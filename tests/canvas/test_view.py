@@ -123,6 +123,17 @@ def test_a_fitted_graph_stays_fitted(qtbot: QtBot, view: GraphView) -> None:
     assert view.camera.scale == scale
 
 
+def test_a_whole_picture_stays_whole_until_it_is_laid_out_anew(view: GraphView) -> None:
+    first = view.prepared.scene.boxes[0].rect
+    view.begin_at([first], 0.7)
+    assert view.is_whole
+    view.resize(120, 120)
+    assert view.is_whole
+    view.restore()
+    assert not view.is_whole
+    assert view.camera.sight.contains(first)
+
+
 def test_what_was_clicked_stays_on_the_screen_when_the_pane_grows(
     qtbot: QtBot, view: GraphView
 ) -> None:
