@@ -209,10 +209,12 @@ def test_a_diagnosis_lets_go_of_the_findings_that_others_replace() -> None:
 @pytest.mark.parametrize(
     ("asked", "made_first", "rounds", "names"),
     [
-        ("abab", "ab", [2, 2], ["a", "b"]),
-        ("abab", "", [2, 2], ["a", "b"]),  # made at the first call about it
-        ("ab", "ab", [1, 1], []),
-        ("aabb", "", [4], ["v"]),  # training begins anew, as in a cross-validation
+        ("a b a b", "ab", [2, 2], ["a", "b"]),
+        ("a b a b", "", [2, 2], ["a", "b"]),  # made at the first call about it
+        ("a b", "ab", [1, 1], []),
+        ("a a b b", "", [4], ["v"]),  # training begins anew, as in a cross-validation
+        ("a a ab ab", "ab", [4], ["v", "v"]),  # one model, of which a layer was unfrozen
+        ("ac bc ac bc", "abc", [2, 2], ["a", "c", "b", "c"]),  # heads on a common trunk
     ],
 )
 def test_models_that_are_trained_side_by_side_are_a_call_site_each(
@@ -220,15 +222,15 @@ def test_models_that_are_trained_side_by_side_are_a_call_site_each(
 ) -> None:
     s = Script("\n\ntape.gradient(loss, v)")
     models = {name: s.variable(name) for name in made_first}
-    for name in asked:
-        if name not in models:
-            models[name] = s.variable(name)
-        s.bind("v", models[name], 1)
+    for asks in asked.split():
+        models |= {name: s.variable(name) for name in asks if name not in models}
+        own = [models[name] for name in asks]
+        s.bind("v", own[0], 1)
         tape = s.tape()
-        loss = s.op("Mul", [s.read(models[name])] * 2, line=2)
+        loss = s.op("Mul", [s.read(own[0])] * 2, line=2)
         s.exit(tape)
-        with s.call(tape, [loss], [models[name]], line=3, variables=[models[name]]) as results:
-            results.append(s.tensor(value=1.0))
+        with s.call(tape, [loss], own, line=3, variables=own) as results:
+            results.extend(s.tensor(value=1.0) for _ in own)
     sites = diagnose(s.trace()).rounds.sites
     assert [len(site) for site in sites] == rounds
     assert [series.source for site in sites for series in site.sources] == names
