@@ -653,7 +653,7 @@ RAISING = {
     ),
     "an op that names no remedy": (
         TAPE + "tf.linalg.inv([x])",
-        ["Line 6 runs MatrixInverse", "must be square. There input = [x], x "],
+        ["Line 6 runs MatrixInverse", "must be square. It was called with input = [x], x "],
     ),
     "a check in a function of TensorFlow's": (
         TAPE + "r = tf.ragged.constant([[1.0], [2.0, 3.0]])\ntf.matmul(r, [x, x])",

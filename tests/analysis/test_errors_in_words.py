@@ -561,6 +561,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'Net' object has no attribute 'variables'",
         "Write class Net(tf.Module):",
     ),
+    "parentheses for an element": (
+        "losses = []\nn = losses(0)",
+        "TypeError",
+        "'list' object is not callable",
+        "taken by brackets: losses[0]",
+    ),
     "an __init__ that leaves out that of its base": (
         "class Net(Base):\n    def __init__(self):\n        self.v = 1\nprint(Net().lr)",
         "AttributeError",

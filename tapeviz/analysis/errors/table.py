@@ -464,7 +464,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"'(?:[\w.]+\.)?(\w*List|ListWrapper|list|tuple|int|float|str|dict|NoneType|ndarray|\w*Tensor|"
-        r"\w*Variable)' object is not callable",
+        r"\w*Variable|TensorShape)' object is not callable",
         calls.called,
     ),
     (

@@ -94,19 +94,19 @@ def _one_and_exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.Bas
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
         return None
     for number, other in ((node.left, node.right), (node.right, node.left)):
-        if _is_one(source, number):
+        if _is_one(number):
             return _exponent(source, other)
     return None
 
 
 def _below_one(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression | None:
     """``x`` of ``1 / x``."""
-    is_inverse = isinstance(node.operator, cst.Divide) and _is_one(source, node.left)
+    is_inverse = isinstance(node.operator, cst.Divide) and _is_one(node.left)
     return node.right if is_inverse else None
 
 
-def _is_one(source: ParsedSource, node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.BaseNumber) and float(source.code(node)) == 1
+def _is_one(node: cst.BaseExpression) -> bool:
+    return isinstance(node, (cst.Integer, cst.Float)) and node.evaluated_value == 1
 
 
 def stable_quotient(case: FixCase) -> Iterator[Edit]:

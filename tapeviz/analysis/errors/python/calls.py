@@ -8,7 +8,7 @@ import re
 
 from ....text.names import called_name, calls_in, dotted, targets_of
 from ..case import Case
-from .signatures import misfit, unknown_words
+from .signatures import is_int, misfit, unknown_words
 
 
 def unknown_keyword(case: Case) -> str:
@@ -218,6 +218,11 @@ def called(case: Case) -> str:
     value = f"{'an' if kind == 'int' else 'a'} {kind}"
     name, path = case.text.segment(call.func), dotted(call.func)
     held = case.held.get(path)
+    if made_of in _OF_ELEMENTS and len(call.args) == 1 and is_int(case, call.args[0]):
+        return (
+            f"Line {line} calls {name}, which is {value} and no function. An element of it is "
+            f"taken by brackets: {name}[{case.text.segment(call.args[0])}]."
+        )
     if held is not None and held.size >= 0 and not held.keys and call.args:
         given = case.text.segment(call.args[0])
         return (
@@ -298,6 +303,7 @@ _KINDS = {"Tensor": "tensor", "Variable": "tf.Variable", "ndarray": "NumPy array
 
 
 _TENSOR_TYPES = ("EagerTensor", "SymbolicTensor", "ndarray")
+_OF_ELEMENTS = (*_TENSOR_TYPES, "list", "tuple", "dict", "TensorShape")
 
 
 def _last_value(case: Case, name: str) -> int:

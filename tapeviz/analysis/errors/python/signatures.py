@@ -140,7 +140,7 @@ def unknown_words(line: int, callee: str, name: str, parameters: Sequence[str]) 
 def shape_in_pieces(case: Case, bound: BoundCall) -> str:
     """Words for a shape whose numbers are arguments of their own: ``np.zeros(3, 4)``."""
     for place, name in enumerate(bound.parameters[: len(bound.call.args) - 1]):
-        if name in _SHAPES and all(_is_int(case, each) for each in bound.call.args[place:]):
+        if name in _SHAPES and all(is_int(case, each) for each in bound.call.args[place:]):
             return _together(case, bound, place)
     return ""
 
@@ -158,7 +158,8 @@ def _together(case: Case, bound: BoundCall, place: int) -> str:
     )
 
 
-def _is_int(case: Case, node: ast.expr) -> bool:
+def is_int(case: Case, node: ast.expr) -> bool:
+    """Whether an argument is written as a whole number, or held one."""
     held = case.held.get(ast.unparse(node))
     is_constant = isinstance(node, ast.Constant) and type(node.value) is int
     return is_constant or (held is not None and held.type == "int")

@@ -93,11 +93,14 @@ def refused(case: Case) -> str:
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):
         return ""  # a check of the snippet, whose message says all
-    held = ", ".join(given_words(case) or [*islice(held_words(case, statement), MOST_SHOWN)])
+    where = " Print the shapes and dtypes just before."
     shapes = re.search(r"with input shapes: (.+?)\.(?:\s|$)", message)
     if shapes and not case.held:
-        held = f"its inputs have the shapes {shapes[1]}"
-    where = f" There {held}." if held else " Print the shapes and dtypes just before."
+        where = f" There its inputs have the shapes {shapes[1]}."
+    elif given := given_words(case):
+        where = f" It was called with {', '.join(given)}."
+    elif held := [*islice(held_words(case, statement), MOST_SHOWN)]:
+        where = f" There {', '.join(held)}."
     return f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
 
 
