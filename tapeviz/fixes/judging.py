@@ -12,7 +12,7 @@ from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.causes.values.saturated import Saturated
 from ..analysis.findings import Finding
 from ..analysis.model import Diagnosis
-from ..trace.calls import Operand
+from ..trace.calls import Call, Operand
 from ..trace.ids import TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.stats import Array
@@ -195,7 +195,7 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     is_new_slope = edit.is_estimate and old.cause is not None and old.cause.kind in _WITHOUT_SLOPE
     is_another = has_other or is_new_slope or bool(edit.parts)
     agrees = is_another or _agrees(before, old, after, new)
-    agrees &= edit.is_estimate or has_other or _keeps_elements(before, old, after, new)
+    agrees &= edit.is_estimate or has_other or _keeps_elements(before, old, after, new, key)
     may_differ = edit.is_estimate or edit.has_other_value or _had_nonfinite_values(old)
     return agrees and (may_differ or has_same_targets(before, after, key))
 
@@ -221,12 +221,17 @@ def _agrees(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool
     return _are_close(before.trace, old.bridged, after.trace, new.tensor, 1e-4, 1e-6)
 
 
-def _keeps_elements(before: Outcome, old: Finding, after: Outcome, new: Finding) -> bool:
+def _keeps_elements(
+    before: Outcome, old: Finding, after: Outcome, new: Finding, key: FindingKey
+) -> bool:
     """Whether elements of a gradient that were neither NaN nor infinite are what they were.
 
-    Zeros are left out: a quotient by infinity is 0.
+    Zeros are left out: a quotient by infinity is 0. All may change where the target masks a NaN
+    that was computed before: it counts once it is a number.
     """
     if old.status != "nonfinite" or old.tensor is None or new.tensor is None:
+        return True
+    if _had_nan(before.trace, before.diagnosis.calls[key[0]].call):
         return True
     a, b = _numbers(before.trace, old.tensor), _numbers(after.trace, new.tensor)
     if a is None or b is None or a.shape != b.shape:
@@ -235,6 +240,12 @@ def _keeps_elements(before: Outcome, old: Finding, after: Outcome, new: Finding)
     known = before.trace.tensors.get(old.tensor)
     rtol = 5e-2 if known is not None and known.dtype in _LOOSE else 1e-2
     return bool(np.allclose(b[sound], a[sound], rtol=rtol))
+
+
+def _had_nan(trace: Trace, call: Call) -> bool:
+    """Whether an op before a gradient call gave NaN."""
+    outputs = (each for op in trace.ops.values() if op.when < call.when for each in op.outputs)
+    return any(stats.nan for each in outputs if (stats := trace.stats(each)) is not None)
 
 
 def has_same_targets(before: Outcome, after: Outcome, key: FindingKey) -> bool:
@@ -252,7 +263,7 @@ def is_repeatable(before: Outcome, again: Outcome, key: FindingKey) -> bool:
     old, new = before.finding(key), again.finding(key)
     if old is None or new is None or not has_same_targets(before, again, key):
         return False
-    if not _keeps_elements(before, old, again, new):
+    if not _keeps_elements(before, old, again, new, key):
         return False
     if old.bridged is None or new.bridged is None:
         return True

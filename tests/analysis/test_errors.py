@@ -597,7 +597,7 @@ RAISING = {
     ),
     "an argument of TensorFlow's that is not given": (
         TAPE + "tf.clip_by_norm(y)",
-        ["Line 6 calls tf.clip_by_norm without an argument"],
+        ["Line 6 calls tf.clip_by_norm without clip_norm. It takes t, clip_norm"],
     ),
     "logits and labels": (
         TAPE + "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.ones([3]), logits=y)",

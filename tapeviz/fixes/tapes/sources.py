@@ -96,7 +96,8 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     is_meant = sum(alike) > 1
     for name in called:
         root = name.split(".")[0]
-        if not name or name == owner or root in (source.tf, source.np, block.name, *dir(builtins)):
+        is_asked = name == owner and listed is given  # not one that was listed before
+        if not name or is_asked or root in (source.tf, source.np, block.name, *dir(builtins)):
             continue
         plan = Plan(source, {given: f"{name}.{attribute}{part}"})
         title = f"Ask for the variables of {name}, which {case.target} was computed with"

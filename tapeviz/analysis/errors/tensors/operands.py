@@ -256,9 +256,9 @@ def given_words(case: Case) -> Sequence[str]:
     for name in sorted(bound.given, key=lambda each: each not in said):
         code = case.text.segment(bound.given[name])
         held = case.held.get(ast.unparse(bound.given[name]))
-        if held is None and len(unknown) < MOST_SHOWN:
-            unknown += islice(held_words(case, bound.given[name]), MOST_SHOWN)
         phrase = held_phrase(case, held) if held is not None else ""
+        if not phrase and len(unknown) < MOST_SHOWN:
+            unknown += islice(held_words(case, bound.given[name]), MOST_SHOWN)
         shown = code if len(code) <= _LONGEST else "…"
         shown += f" ({phrase})" if phrase else ""
         words.append(shown if name == code else f"{name} = {shown}")
