@@ -117,7 +117,7 @@ def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
             choose_kernel(spec) if way == "launch" else own_interpreter(), recorder=FAKE_RECORDER
         )
         check_is_closed(pool, way)
-        assert set(threading.enumerate()) <= before
+        wait_until(lambda: set(threading.enumerate()) <= before, 2)
         counts.append(len(_open_descriptors()))
     # Pools of other tests may open some meanwhile; one that leaks does so each time.
     assert not counts[0] < counts[1] < counts[2], counts
