@@ -231,15 +231,15 @@ def _keeps_elements(
     """
     if old.status != "nonfinite" or old.tensor is None or new.tensor is None:
         return True
-    if _had_nan(before.trace, before.diagnosis.calls[key[0]].call):
-        return True
     a, b = _numbers(before.trace, old.tensor), _numbers(after.trace, new.tensor)
     if a is None or b is None or a.shape != b.shape:
         return True
     sound = np.isfinite(a) & (a != 0)
     known = before.trace.tensors.get(old.tensor)
     rtol = 5e-2 if known is not None and known.dtype in _LOOSE else 1e-2
-    return bool(np.allclose(b[sound], a[sound], rtol=rtol))
+    if np.allclose(b[sound], a[sound], rtol=rtol):
+        return True
+    return _had_nan(before.trace, before.diagnosis.calls[key[0]].call)
 
 
 def _had_nan(trace: Trace, call: Call) -> bool:

@@ -99,10 +99,12 @@ def edits_for_error(trace: Trace, source: ParsedSource) -> Iterator[Edit]:
     """The edits that may mend the error that ended the snippet."""
     trace = _raised_inside(trace)
     failure = trace.failure
-    said = f"{failure.type}: {failure.message}" if failure is not None else ""
-    for pattern, fix in ERROR_FIXES if failure is not None else ():
+    if failure is None:
+        return
+    said = f"{failure.type}: {failure.message}"
+    for pattern, fix in ERROR_FIXES:
         match = re.search(pattern, said)
-        if failure is None or match is None:
+        if match is None:
             continue
         try:
             yield from fix(ErrorCase(trace, source, failure, match))
