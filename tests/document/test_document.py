@@ -222,6 +222,8 @@ def test_strip_cards_and_picture_of_a_growing_run_are_of_one_moment(
         qtbot.waitUntil(lambda part=part: document.trace is part)
         assert document.current_call is not None
         assert document.current_call.call is part.calls[-1]
+        # Scenes are composed in the background, which may not have begun.
+        qtbot.waitUntil(lambda part=part: bool(seen) and seen[-1][0] is part)
         assert seen[-1] == (part, part, part.calls[-1])
     assert all(drawn is shown and call is drawn.calls[-1] for drawn, shown, call in seen)
 
