@@ -293,7 +293,7 @@ def test_a_layer_that_keras_named_has_the_name_by_which_it_was_called(
 
 def test_layers_that_keras_calls_are_in_one_call_of_their_model() -> None:
     """Each binds its parameter once more; its ops are in it, whether another layer ran them or
-    not."""
+    not. Those of Keras's own layers are in the same call of the model."""
     s = Script(
         "class Wide(Layer):\n    def call(self, x):\n        return self.base(x) + x @ self.a\n"
         "y = model(x)\n"
@@ -306,14 +306,16 @@ def test_layers_that_keras_calls_are_in_one_call_of_their_model() -> None:
             ran = s.events[-1]
             assert isinstance(ran, e.OpRan)
             s.events[-1] = structs.replace(ran, site=site)
+    s.op("MatMul", [s.tensor()] * 2, line=4, scope="sequential/dense")
     trace = s.trace()
     levels = OpLevels(trace)
-    first, second, third, fourth = (levels.of(op) for op in trace.ops.values())
+    first, second, third, fourth, fifth = (levels.of(op) for op in trace.ops.values())
     assert [level.title for level in first] == ["model", "wide", "dense"]
     assert first[:2] == second
     assert third[:2] == fourth
-    assert first[0] == third[0]
+    assert first[0] == third[0] == fifth[0]
     assert first[1] != third[1]
+    assert [level.title for level in fifth] == ["model", "dense"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ kept with the positions of these bindings, so that all pictures of a trace read 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import count
 from threading import Lock
 from typing import Literal, NamedTuple
@@ -76,12 +76,19 @@ _SHALLOW = 30
 
 class LayerCall(NamedTuple):
     """A call of a layer's method: its class, the name that Keras gives to layers of this class, the
-    names by which the snippet may have called it, and a key of the place where it was called."""
+    names by which the snippet may have called it, and the key of the expression that called it
+    (:func:`call_key`)."""
 
     own: str
     kind: str
     called: tuple[str, ...]
-    place: int
+    key: Hashable
+
+
+def call_key(levels: Sequence[Level], frame: StackFrame) -> Hashable:
+    """A key of the expression that runs in a frame of the snippet: the same for all ops and layers
+    that it calls. ``levels``: those of the frame, outermost first."""
+    return levels[-1].key if levels else None, frame.line, frame.column
 
 
 class TurnCounts:
@@ -217,11 +224,11 @@ class FrameReader:
             number = self._turn((parent, frame.function))
             above = counts.id((parent, frame.function, caller.line, caller.column, number))
             if frame.function in LAYER_METHODS:
-                at = caller.line, caller.column
                 names = self._tables.names
                 own, kind = names.layer_at(frame.line)
-                place = counts.id((parent, *at))
-                counts.layers_called[above] = LayerCall(own, kind, names.called(at), place)
+                called = names.called((caller.line, caller.column))
+                key = call_key(self._found, caller)
+                counts.layers_called[above] = LayerCall(own, kind, called, key)
             yield Level("function", frame.function, caller.line, above)
         for loop in self._tables.lines.loops.get(frame.line, ()):
             within = counts.id((above, loop))

@@ -22,7 +22,7 @@ from ..naming import layer_titles
 from ..ops import Op
 from ..sites import Site
 from .blocks import BlockKind, block_parts
-from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkReader
+from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkReader, call_key
 from .loops import LoopLines
 from .scopes import is_of_layer, layer_scopes, layers_of_scopes
 
@@ -231,7 +231,7 @@ class OpLevels:
             if level.kind != "function":
                 found.append(level)
             elif level.title in LAYER_METHODS:
-                own, kind, called, place = self._counts.layers_called[level.key]
+                own, kind, called, key = self._counts.layers_called[level.key]
                 # Keras layers define ``call``; a tf.Module has no scope, unless its class asks for
                 # one, and TensorFlow's functions open others (``x[0]``: ``strided_slice``).
                 is_module = level.title == "__call__"
@@ -244,30 +244,29 @@ class OpLevels:
                 # all that it calls are in the same call of it.
                 last = kinds.index(kind) if kind in kinds else 0
                 for nested in parts[:last]:
-                    found.extend(self._layers(nested, op, place))
+                    found.extend(self._layers(nested, op, key))
                 found.extend(self._layers(parts[last], op, level.key))
                 del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS:
                 found.append(level)
-        call = self._call_of_layer(op)
+        call = self._call_of_layer(levels, op)
         for nested in parts:
             found.extend(self._layers(nested, op, call))
         return tuple(found)
 
-    def _layers(self, scope: _Layer, op: Op, call: object) -> Iterator[Level]:
+    def _layers(self, scope: _Layer, op: Op, call: Hashable) -> Iterator[Level]:
         """The blocks around a layer, and the layer; two calls of it are two levels."""
         blocks, name, title = scope
         for kind, block in blocks:
             yield Level(kind, block, op.line, block)
         yield Level("layer", title, op.line, (name, call))
 
-    def _call_of_layer(self, op: Op) -> tuple[int, int] | None:
-        """The position of the snippet's call of the layers that an op ran in; None if the snippet
-        opened the scope itself."""
+    def _call_of_layer(self, levels: Sequence[Level], op: Op) -> Hashable:
+        """The key of the snippet's call of the layers that an op ran in; None if the snippet opened
+        the scope itself."""
         if not op.site.frames or op.site.frames[0].line in self._scopes:
             return None
-        frame = op.site.frames[0]
-        return frame.line, frame.column
+        return call_key(levels, op.site.frames[0])
 
     def _parts(self, scope: str, op: Op) -> Iterator[_Layer]:
         names = scope.split("/")
