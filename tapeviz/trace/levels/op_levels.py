@@ -244,22 +244,23 @@ class OpLevels:
                 # all that it calls are in the same call of it.
                 last = kinds.index(kind) if kind in kinds else 0
                 for nested in parts[:last]:
-                    found.extend(self._layers(nested, op, key))
-                found.extend(self._layers(parts[last], op, level.key))
+                    found.extend(self._layers(nested, level.line, key))
+                found.extend(self._layers(parts[last], level.line, level.key))
                 del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS:
                 found.append(level)
         call = self._call_of_layer(levels, op)
         for nested in parts:
-            found.extend(self._layers(nested, op, call))
+            found.extend(self._layers(nested, op.line, call))
         return tuple(found)
 
-    def _layers(self, scope: _Layer, op: Op, call: Hashable) -> Iterator[Level]:
-        """The blocks around a layer, and the layer; two calls of it are two levels."""
+    def _layers(self, scope: _Layer, line: int, call: Hashable) -> Iterator[Level]:
+        """The blocks around a layer, and the layer, which ``line`` calls; two calls of it are two
+        levels."""
         blocks, name, title = scope
         for kind, block in blocks:
-            yield Level(kind, block, op.line, block)
-        yield Level("layer", title, op.line, (name, call))
+            yield Level(kind, block, line, block)
+        yield Level("layer", title, line, (name, call))
 
     def _call_of_layer(self, levels: Sequence[Level], op: Op) -> Hashable:
         """The key of the snippet's call of the layers that an op ran in; None if the snippet opened
