@@ -25,15 +25,25 @@ _CONVERTED = re.compile(
 )
 
 
-def raised_in_converted(message: str) -> tuple[str, str] | None:
-    """The type and the message of the exception that code converted by AutoGraph raised, without
-    AutoGraph's words around it; None for other messages (``get_message`` in
-    autograph/pyct/error_utils.py, 2.15-2.21)."""
-    found = None
-    while (match := _CONVERTED.match(message)) is not None:
-        message = re.sub(r"^ {4}", "", match[2], flags=re.MULTILINE).rstrip()
-        found = match[1], message
-    return found
+_IN_LAYER = re.compile(
+    r"Exception encountered when calling (?:layer )?[^\n]*\n\n(?:\x1b\[1m)?(.*?)(?:\x1b\[0m)?\n\n"
+    r"(?:Arguments|Call arguments) received by ",
+    re.DOTALL,
+)
+"""``inject_argument_info_in_traceback`` of Keras 2.15 and 3.0 to 3.15."""
+
+
+def raised_inside(kind: str, message: str) -> tuple[str, str]:
+    """The type and the message of the exception that a function raised, without the words that
+    AutoGraph (``get_message`` in autograph/pyct/error_utils.py, 2.15-2.21) and Keras put around
+    it; other messages as they are."""
+    while True:
+        if (found := _CONVERTED.match(message)) is not None:
+            kind, message = found[1], re.sub(r"^ {4}", "", found[2], flags=re.MULTILINE).rstrip()
+        elif (found := _IN_LAYER.match(message)) is not None:
+            message = found[1]
+        else:
+            return kind, message
 
 
 def lines_in_stack(stack: str, filename: str) -> list[int]:

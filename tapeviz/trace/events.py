@@ -364,13 +364,13 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A name of the frame that raised (``batch``, ``self.layers``, ``parts['a']``), and its value.
 
     ``type``: the name of its class; ``value``: of None, a bool, a number, a short text or array;
-    ``shape``
-    (None: of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``: the
-    elements of a list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of another
-    object, the first of them; ``kinds``: of a list or tuple the different classes, and shapes, of
-    the first elements. ``tensor``: the id of an eager tensor, or of a variable's handle;
-    else 0. ``takes``: of a function or what else can be called its parameters, with 0 for each
-    default: ``(x, /, axis=0)``.
+    ``shape`` (None: of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``:
+    the elements of a list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of
+    another object, the first of them; ``kinds``: of a list or tuple the different classes, and
+    shapes, of the first elements, and of a dataset the parts of an element. ``tensor``: the id of
+    an eager tensor, or of a variable's handle; else 0. ``takes``: of a function or what else can be
+    called its parameters, with 0 for each default: ``(x, /, axis=0)``; ``defaults``: those of its
+    defaults that are whole numbers.
     """
 
     name: str
@@ -382,6 +382,7 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     size: int = -1
     keys: list[str] = []
     takes: str = ""
+    defaults: dict[str, int] = {}
     kinds: list[str] = []
 
 

@@ -71,6 +71,26 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'float' object has no attribute 'items'",
         "train_step (line 2) of the model that line 3 runs returns something else than a dict",
     ),
+    "three names for the pairs of enumerate": (
+        "for i, x, y in enumerate(ds):\n    pass",
+        "ValueError",
+        "not enough values to unpack (expected 3, got 2)",
+        "into parentheses: for i, (x, y) in enumerate(ds):.",
+    ),
+    "labels without the axis of the outputs": (
+        "loss = bce(y, model(x))",
+        "ValueError",
+        "Arguments `target` and `output` must have the same rank (ndim). Received: "
+        "target.shape=(2,), output.shape=(2, 1)",
+        "Give the labels an axis at the end",
+    ),
+    "more classes than units": (
+        "loss = cce(y, model(x))",
+        "ValueError",
+        "Arguments `target` and `output` must have the same shape. Received: "
+        "target.shape=(2, 3), output.shape=(2, 4)",
+        "Give the last layer 3 units",
+    ),
     "a tape that is pickled": (
         "pickle.dumps({'tape': tape})",
         "TypeError",
@@ -1482,6 +1502,88 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
             e.HeldValue("means", "ndarray", shape=[4], dtype="float64"),
         ],
         "means[..., None], of shape [4, 1], fits; else look what each axis means.",
+    ),
+    "an operand with an axis missing in the middle": (
+        "mu = enc(x)\nc = mu + seq",
+        "InvalidArgumentError",
+        "Exception encountered when calling Net.call().\n\n\x1b[1mIncompatible shapes: [4,6] vs. "
+        "[4,5,6] [Op:AddV2] name: \x1b[0m\n\nArguments received by Net.call():\n  x=1",
+        [
+            e.HeldValue("mu", "EagerTensor", shape=[4, 6], dtype="float32"),
+            e.HeldValue("seq", "EagerTensor", shape=[4, 5, 6], dtype="float32"),
+        ],
+        "mu[:, None], of shape [4, 1, 6], fits; else look what each axis means.",
+    ),
+    "operands of other sizes": (
+        "x = img\nh = conv(x)\ny = h + x",
+        "InvalidArgumentError",
+        "Incompatible shapes: [1,16,16,3] vs. [1,32,32,3] [Op:AddV2] name: ",
+        [
+            e.HeldValue("h", "EagerTensor", shape=[1, 16, 16, 3], dtype="float32"),
+            e.HeldValue("x", "EagerTensor", shape=[1, 32, 32, 3], dtype="float32"),
+        ],
+        "made with another size along axes 1 and 2 (h from line 2 and x from line 1).",
+    ),
+    "a mask of rows for scores of pairs": (
+        "s = tf.where(mask, s, -1e9)",
+        "InvalidArgumentError",
+        "condition [4,10], then [4,10,10], and else [] must be broadcastable [Op:SelectV2]",
+        [e.HeldValue("tf.where", "function", takes="(condition, x=0, y=0, name=0)")],
+        "mask[:, None], of shape [4, 1, 10], or mask[..., None], of shape [4, 10, 1], fits",
+    ),
+    "an axis that is not given": (
+        "a, b = tf.split(h, 2)",
+        "InvalidArgumentError",
+        "Number of ways to split should evenly divide the split dimension, but got split_dim 0 "
+        "(size = 5) and num_split 2 [Op:Split] name: split",
+        [
+            e.HeldValue(
+                "tf.split",
+                "function",
+                takes="(value, num_or_size_splits, axis=0, num=0, name=0)",
+                defaults={"axis": 0},
+            ),
+            e.HeldValue("h", "EagerTensor", shape=[5, 6], dtype="float32"),
+        ],
+        "num_or_size_splits = 2, axis = 0 by default.",
+    ),
+    "a weight whose arguments have no names": (
+        'self.w = self.add_weight((3, 4), "zeros", True)',
+        "ValueError",
+        "Invalid dtype: True",
+        [e.HeldValue("self.add_weight", "method", takes="(*args, shape=0, dtype=0, name=0)")],
+        "without the names of its parameters, so one of them may have come to dtype.",
+    ),
+    "a ragged tensor": (
+        "y = tf.matmul(rt, w)",
+        "InvalidArgumentError",
+        "The matrices in `a` and `b` may not be ragged in their innermost dimension.",
+        [e.HeldValue("rt", "RaggedTensor"), e.HeldValue("tf.matmul", "f", takes="(a, b)")],
+        "rt is a RaggedTensor: its rows have different lengths. rt.to_tensor() fills",
+    ),
+    "both losses of a function": (
+        "def losses(a):\n    return a, 2 * a\nboth = losses(x)\ny = both / 2",
+        "TypeError",
+        "unsupported operand type(s) for /: 'tuple' and 'int'",
+        [e.HeldValue("both", "tuple", size=2)],
+        "returns on line 2: a tuple of a and 2 * a. Give each a name, as in a, part2 = losses(x)",
+    ),
+    "a loss among the gradients": (
+        "def grad(x):\n    return loss, grads\ng = grad(x)\nopt.apply_gradients(zip(g, ws))",
+        "InvalidArgumentError",
+        "Shapes of all inputs must match: values[0].shape = [2,1] != values[1].shape = [1]",
+        [e.HeldValue("g", "tuple", size=2, kinds=["EagerTensor of shape ()", "list"])],
+        "among them is a list. Line 3 gives g all that grad returns on line 2",
+    ),
+    "an element of a shape that is no list of shapes": (
+        "class L:\n    def build(self, shapes):\n        n = shapes[0][-1]",
+        "TypeError",
+        "'int' object is not subscriptable",
+        [
+            e.HeldValue("shapes[0]", "int", "5"),
+            e.HeldValue("shapes", "tuple", size=2, kinds=["int"]),
+        ],
+        "the first argument of call, so its last axis is shapes[-1].",
     ),
     "a weight for another number of inputs": (
         "h = x @ self.w",

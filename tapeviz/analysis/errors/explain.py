@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from ...text.messages import first_words, raised_in_converted
+from ...text.messages import first_words, raised_inside
 from ...text.source import SourceText
 from ...trace.calls import Call
 from ...trace.ids import CallId
@@ -79,8 +79,9 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         return _words_of_called(trace, failure, called)
     reached = reached_words(trace) if failure is trace.failure else ""
     said, inner = f"{failure.type}: {failure.message}", failure
-    if (found := raised_in_converted(failure.message)) is not None:
-        inner = replace(failure, type=found[0], message=found[1])
+    kind, message = raised_inside(failure.type, failure.message)
+    if message != failure.message:
+        inner = replace(failure, type=kind, message=message)
         said = f"{inner.type}: {inner.message}\n{said}"  # some patterns look for lines of the stack
     text = SourceText(trace.source)
     for pattern, explain in EXPLANATIONS:

@@ -17,6 +17,7 @@ from .python import (
     names,
     nones,
     operators,
+    results,
     signatures,
 )
 from .python.values import WRONG_VALUES
@@ -134,6 +135,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape.",
     ),
     (r"No gradients provided for any variable", models.no_gradients),
+    (r"^\w+Error: ", results.applied_with_others),
     (
         r"_unique_id|takes 2 positional arguments but 3|(?:not enough|too many) values to unpack"
         r"|zip argument"
@@ -184,6 +186,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         + _SHAPE
         + r"\.",
         shapes_and_dtypes.shapes,
+    ),
+    (
+        rf"condition {_SHAPE}, then {_SHAPE}, and else {_SHAPE} must be broadcastable",
+        shapes_and_dtypes.selected,
     ),
     (r"Incompatible shapes: *" + _SHAPE + r" vs\.? *" + _SHAPE, shapes_and_dtypes.shapes),
     (

@@ -34,6 +34,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (rf"^(?:{NO_MODULE})", leave_out_module),
     (r"(?i)non-persistent", raising.make_persistent),
     (r"", raising.give_pairs),
+    (r"values to unpack", slips.bracket_pair),
     (r"", raising.watch_value),
     (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
     (r"has no attribute 'ndim'", raising.hand_values),

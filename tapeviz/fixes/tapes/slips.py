@@ -11,6 +11,7 @@ import libcst as cst
 
 from ...analysis.errors.python.containers import near_key
 from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
+from ...analysis.errors.training.datasets import PAIRING
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, sole
@@ -67,6 +68,20 @@ def return_last(case: ErrorCase) -> Iterator[Edit]:
             plan = Plan(source)
             plan.last(function, f"return {target.value}")
             yield from plan.edits(f"Return {target.value} from {function.name.value}")
+
+
+def bracket_pair(case: ErrorCase) -> Iterator[Edit]:
+    """``for i, x, y in enumerate(data)`` → ``for i, (x, y) in enumerate(data)``."""
+    source = case.source
+    for loop in case.nodes(cst.For):
+        target, data = loop.target, loop.iter
+        is_pair = isinstance(data, cst.Call) and called_name(data) in PAIRING
+        if is_pair and isinstance(target, cst.Tuple) and len(target.elements) > 2:
+            first, *others = target.elements
+            pair = target.with_changes(elements=[first, cst.Element(cst.Tuple(others))])
+            names = ", ".join(source.code(each.value) for each in others)
+            plan = Plan(source, {loop: loop.with_changes(target=pair)})
+            yield from plan.edits(f"Take the second part of each pair apart: {names}")
 
 
 def spell_attribute(case: ErrorCase) -> Iterator[Edit]:

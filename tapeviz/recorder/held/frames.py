@@ -130,8 +130,9 @@ def _about(value: Any) -> dict[str, Any]:
             elif first:
                 about["kinds"] = [*dict.fromkeys(map(_kind, first))]
             return about
-    if (takes := parameters_of(value)) is not None:
-        return about | {"takes": takes}
+    if (parameters := parameters_of(value)) is not None:
+        takes, defaults = parameters
+        return about | {"takes": takes} | ({"defaults": defaults} if defaults else {})
     names = [name for name in attributes_of(value) if not name.startswith("_")]
     return about | {"keys": names[: limits.KEYS_OF_NAME]}
 

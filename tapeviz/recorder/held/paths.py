@@ -117,10 +117,11 @@ def _package(module: object) -> str:
     return module.partition(".")[0] if type(module) is str else ""
 
 
-def parameters_of(value: Any) -> str | None:
+def parameters_of(value: Any) -> tuple[str, dict[str, int]] | None:
     """The parameters of a call of the value as Python writes them, ``(x, /, axis=0, *, name=0)``:
-    each default is 0, and there are no annotations. None: it cannot be called, or they are not
-    known. Of a layer of Keras those of its method ``call``."""
+    each default is 0, and there are no annotations; and the defaults that are whole numbers. Empty
+    if they are not known, None if it cannot be called. Of a layer of Keras those of its method
+    ``call``."""
     function = _function(value)
     if function is None:
         return None
@@ -132,8 +133,9 @@ def parameters_of(value: Any) -> str | None:
             )
             for each in known.parameters.values()
         ]
-        return str(Signature(given))
-    return ""
+        defaults = ((name, each.default) for name, each in known.parameters.items())
+        return str(Signature(given)), {name: n for name, n in defaults if type(n) is int}
+    return "", {}
 
 
 def _function(value: Any) -> Any:

@@ -6,6 +6,17 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        w = tf.Variable(2.0)
+        data = tf.data.Dataset.from_tensor_slices((tf.ones(3), tf.ones(3)))
+        for i, x, y in enumerate(data):
+            with tf.GradientTape() as tape:
+                loss = (w * x - y) ** 2
+            tape.gradient(loss, w)
+        """,
+        "for i, (x, y) in enumerate(data):",
+    ),
+    (
+        """
         w = tf.Variable([1.0, 2.0])
         data = tf.data.Dataset.from_tensor_slices({"image": tf.ones([3, 2]), "label": tf.ones(3)})
         for batch in data.batch(3):

@@ -7,7 +7,10 @@ import builtins
 import re
 
 from ....text.names import called_name, calls_in, dotted, targets_of
+from ....text.trees import lines_of
 from ..case import Case
+from ..tensors.operands import held_words
+from .containers import elements_taken
 from .signatures import is_int, misfit, unknown_words
 
 
@@ -104,9 +107,23 @@ def not_subscriptable(case: Case) -> str:
             f"brackets, as in h.history['loss']."
         )
     if kind in ("int", "float", "bool", "complex"):
+        taken = [node for node in elements_taken(case) if case.type_of(node.value) == kind]
+        held = case.held[ast.unparse(taken[0].value)] if len(taken) == 1 else None
+        what = f"{held.name}, which is {held.value}, a" if held is not None else "a"
+        taken_of = getattr(taken[0].value, "value", None) if held is not None else None
+        whole = ", ".join(held_words(case, taken_of)) if taken_of is not None else ""
+        around = [each for each in case.nodes(ast.FunctionDef) if line in lines_of(each)]
+        if around and around[-1].name == "build" and whole and "tuple" in whole:
+            shape = ast.unparse(taken_of) if taken_of is not None else ""
+            return (
+                f"Line {line} takes an element of {held.name if held else ''}, a single number: "
+                f"{whole}. Keras gives a build of one parameter the shape of the first argument of "
+                f"call, so its last axis is {shape}[-1]."
+            )
         return (
-            f"Line {line} takes an element of a single Python number ({kind}), and it has none. "
-            f"Look at the line that made it: it may have taken a number of a tensor or list before."
+            f"Line {line} takes an element of {what} single Python number ({kind}), and it has "
+            f"none{f'; {whole}' if whole else ''}. Look at the line that made it: it may have "
+            f"taken a number of a tensor or list before."
         )
     statement = case.text.statement(line)
     taken = [

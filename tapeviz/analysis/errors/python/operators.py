@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ..case import Case
 from .nones import none_given, none_returned
+from .results import several_returned
 
 _SIGNS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add,
@@ -62,7 +63,8 @@ def operands(case: Case) -> str:
         return words
     else:
         what = f"{name}, which is None" if name else "None"
-    return f"Line {case.line} computes with {what}. {_REMEDIES[kind]}"
+    remedy = several_returned(case, name) if kind == "tuple" and name else ""
+    return f"Line {case.line} computes with {what}. {remedy or _REMEDIES[kind]}"
 
 
 def sequence_times(case: Case) -> str:

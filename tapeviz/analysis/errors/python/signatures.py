@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,16 +33,19 @@ class BoundCall:
     """A call, and what it gives to each parameter.
 
     ``parameters``: all but ``*args`` and ``**kwargs``; ``given``: by parameter, in the order of the
-    call; ``surplus``: arguments by position that no parameter takes; ``unknown``: keywords that are
-    no parameter; ``missing``: parameters without a default that get nothing; ``twice``: one that is
-    given by position and by name.
+    call; ``by_default``: parameters that are not given, and what they are then, where that is a
+    number; ``surplus``: arguments by position that no parameter takes; ``spread``: those that go
+    into ``*args``; ``unknown``: keywords that are no parameter; ``missing``: parameters without a
+    default that get nothing; ``twice``: one that is given by position and by name.
     """
 
     callee: str
     call: ast.Call
     parameters: Sequence[str]
     given: Mapping[str, ast.expr]
+    by_default: Mapping[str, int]
     surplus: Sequence[ast.expr]
+    spread: Sequence[ast.expr]
     unknown: Sequence[str]
     missing: Sequence[str]
     twice: str
@@ -65,10 +69,12 @@ def bound_calls(case: Case) -> Iterator[BoundCall]:
             with suppress(SyntaxError, ValueError):  # of a damaged recording
                 function = parse_expression(f"lambda {held.takes[1:-1]}: 0")
                 if isinstance(function, ast.Lambda):
-                    yield _bind(case.text.segment(call.func), call, function.args)
+                    yield _bind(case.text.segment(call.func), call, function.args, held.defaults)
 
 
-def _bind(callee: str, call: ast.Call, arguments: ast.arguments) -> BoundCall:
+def _bind(
+    callee: str, call: ast.Call, arguments: ast.arguments, numbers: Mapping[str, int]
+) -> BoundCall:
     """Give the arguments of a call to parameters, as Python does; after ``*values`` none by
     position."""
     positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
@@ -82,13 +88,15 @@ def _bind(callee: str, call: ast.Call, arguments: ast.arguments) -> BoundCall:
     named = {each.arg: each.value for each in call.keywords if each.arg is not None}
     optional = positional[len(positional) - len(arguments.defaults) :]
     optional += [n for n, d in zip(alone, arguments.kw_defaults, strict=True) if d is not None]
-    parameters = [*positional, *alone]
+    parameters, beyond = [*positional, *alone], plain[len(positional) :]
     return BoundCall(
         callee,
         call,
         parameters,
         given | {name: value for name, value in named.items() if name in parameters},
-        plain[len(positional) :] if arguments.vararg is None else [],
+        {name: number for name, number in numbers.items() if name not in {*given, *named}},
+        [] if arguments.vararg is not None else beyond,
+        beyond if arguments.vararg is not None else [],
         [name for name in named if name not in parameters],
         [n for n in parameters if n not in {*given, *named, *optional}] if not is_open else [],
         next((name for name in named if name in given), ""),
@@ -143,6 +151,20 @@ def shape_in_pieces(case: Case, bound: BoundCall) -> str:
         if name in _SHAPES and all(is_int(case, each) for each in bound.call.args[place:]):
             return _together(case, bound, place)
     return ""
+
+
+def without_names(case: Case, bound: BoundCall) -> str:
+    """Words for arguments by position of a function that has names for all of its parameters, and
+    raised something about one that was not given by name: ``Layer.add_weight`` of Keras 3."""
+    message = re.findall(r"\w+", case.failure.message)
+    asked = [name for name in bound.parameters if name in message and name not in bound.given]
+    if not bound.spread or not asked:
+        return ""
+    words = ", ".join(map(case.text.segment, bound.spread))
+    return (
+        f"Line {case.line} gives {bound.callee} {words} without the names of its parameters, so "
+        f"one of them may have come to {asked[0]}. Give each by its name; it takes {bound.takes}."
+    )
 
 
 def _together(case: Case, bound: BoundCall, place: int) -> str:

@@ -9,7 +9,7 @@ from itertools import islice
 from ....text.messages import first_words
 from ....text.names import calls_in, dotted
 from ..case import Case, Explain
-from .operands import MOST_SHOWN, given_words, held_words
+from .operands import MOST_SHOWN, given_words, held_words, stored_otherwise
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -101,7 +101,8 @@ def refused(case: Case) -> str:
         where = f" It was called with {', '.join(given)}."
     elif held := [*islice(held_words(case, statement), MOST_SHOWN)]:
         where = f" There {', '.join(held)}."
-    return f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
+    words = f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
+    return f"{words} {stored_otherwise(case)}".strip()
 
 
 def called_on_line(case: Case) -> str:

@@ -289,8 +289,9 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (r"^RecursionError", endless),
     (
         r"'_UserObject' object is not callable",
-        "Line {line} calls what tf.saved_model.load gave, and it has the functions that were saved "
-        "with it as attributes. Call one of these by its name, as in loaded.f(x), or "
+        "Line {line} calls what tf.saved_model.load gave. It can be called if __call__ had "
+        "@tf.function above it and an input_signature, or had been called, when it was saved: only "
+        "such methods are kept. Else call one that was kept by its name, as in loaded.f(x) or "
         "loaded.signatures['serving_default'](x).",
     ),
     (

@@ -6,18 +6,18 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 
 import numpy as np
 
-from ....text.names import calls_in, dotted
+from ....text.names import calls_in, dotted, targets_of
 from ....text.statements import head_of, read_text
 from ....trace.compiled.raised import eager_op_that_raised
 from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
 from ..case import Case
-from ..python.signatures import bound_calls, shape_in_pieces
+from ..python.signatures import bound_calls, shape_in_pieces, without_names
 
 OperandShape = Sequence[int | None]
 MOST_SHOWN = 4
@@ -84,6 +84,63 @@ def differing_axis(
         if None not in (size, beside) and size != beside and 1 not in (size, beside):
             return size, beside
     return None
+
+
+def elementwise_remedy(
+    case: Case, named: tuple[str, str], sizes: tuple[OperandShape, OperandShape]
+) -> str:
+    """Words for what makes two operands fit each other element by element: another form of one of
+    them, else where they are made. Empty if nothing is known. ``named``: empty for one whose words
+    are not known."""
+    (first, other), (shape, beside) = named, sizes
+    for name, own, opposite in ((other, beside, shape), (first, shape, beside)):
+        forms = [*islice(_with_axes(name, own, opposite), 2)] if name else []
+        if forms:
+            return f"{', or '.join(forms)}, fits; else look what each axis means."
+        if name and len(own) == 2 and differing_axis(own[::-1], opposite) is None:
+            return f"{name} fits transposed: tf.transpose({name}); else look what each axis means."
+    if len(shape) != len(beside) or not all(named):
+        return ""
+    axes = [
+        str(axis)
+        for axis, (a, b) in enumerate(zip(shape, beside, strict=True))
+        if a != b and not {a, b} & {1, None}
+    ]
+    made = [f"{name} from line {line}" for name in named if (line := line_of_value(case, name))]
+    where = f" ({' and '.join(made)})" if made else ""
+    along = f"{'axis' if len(axes) == 1 else 'axes'} {' and '.join(axes)}"
+    return f"One of them has to be made with another size along {along}{where}."
+
+
+def _with_axes(name: str, own: OperandShape, opposite: OperandShape) -> Iterator[str]:
+    """``x[:, None], of shape [4, 1, 3]``: a shape with axes of one element added, where it
+    can be broadcast to another one with more axes."""
+    rank, missing = len(opposite), len(opposite) - len(own)
+    for added in combinations(range(rank), missing) if missing > 0 and rank <= _MOST_AXES else ():
+        sizes = iter(own)
+        shape = [1 if axis in added else next(sizes) for axis in range(rank)]
+        if differing_axis(shape, opposite) is None:
+            last = max(added)
+            index = ["None" if axis in added else ":" for axis in range(last + 1)]
+            code = "..., None" if missing == 1 and last == rank - 1 else ", ".join(index)
+            yield f"{name}[{code}], of shape {shape}"
+
+
+_MOST_AXES = 5
+
+
+def line_of_value(case: Case, name: str) -> int:
+    """The last line above the failure, in the same scope, that gives a name its value; else 0."""
+    owner = read_text(case.text).owner
+    lines = [
+        node.lineno
+        for node in case.nodes(ast.stmt)
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+        if node.lineno < case.line
+        if name in map(dotted, targets_of(node))
+        if owner(node.lineno, name) == owner(case.line, name)
+    ]
+    return max(lines, default=0)
 
 
 def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
@@ -212,9 +269,12 @@ def held_at_failure(case: Case) -> str:
     if statement is None:
         return ""
     for bound in () if isinstance(statement, ast.Raise) else bound_calls(case):
+        if words := without_names(case, bound):
+            return words
         if given := given_words(case):
             words = f"Line {case.line} calls {bound.callee} with {', '.join(given)}."
-            return f"{words} {shape_in_pieces(case, bound)}".strip()
+            more = shape_in_pieces(case, bound) or stored_otherwise(case)
+            return f"{words} {more}".strip()
     held = [*islice(held_words(case, raised or statement), MOST_SHOWN)]
     if not held and raised is not None:  # what is taken apart there stands beside it
         raised, held = None, [*islice(held_words(case, statement), MOST_SHOWN)]
@@ -246,23 +306,52 @@ def never_filled(case: Case, name: str) -> str:
 
 
 def given_words(case: Case) -> Sequence[str]:
-    """``k = 4``, ``population = data (a list of 3 elements)``: what the call that raised gives to
-    each parameter; first those that the message names. Empty where they are not known."""
+    """``k = 4``, ``population = data (a list of 3 elements)``, ``axis = 0 by default``: what the
+    call that raised gives to each parameter; first those that the message names. Empty where they
+    are not known."""
     bound = next(bound_calls(case), None)
     if bound is None:
         return ()
     said = re.findall(r"(?<=['`\"])\w+(?=['`\"])", case.failure.message)
+    computed = dict(_shapes_on_line(case))
     words, unknown = list[str](), list[str]()
     for name in sorted(bound.given, key=lambda each: each not in said):
         code = case.text.segment(bound.given[name])
         held = case.held.get(ast.unparse(bound.given[name]))
         phrase = held_phrase(case, held) if held is not None else ""
+        if not phrase and code in computed:
+            phrase = f"shape {tuple(computed[code])}"
         if not phrase and len(unknown) < MOST_SHOWN:
             unknown += islice(held_words(case, bound.given[name]), MOST_SHOWN)
         shown = code if len(code) <= _LONGEST else "…"
         shown += f" ({phrase})" if phrase else ""
         words.append(shown if name == code else f"{name} = {shown}")
-    return [*words[:MOST_GIVEN], *dict.fromkeys(unknown[:MOST_SHOWN])]
+    words = words[:MOST_GIVEN]
+    words += [
+        f"{name} = {number} by default"
+        for name, number in bound.by_default.items()
+        if name in said or name.endswith(("axis", "axes", "dim", "dims"))
+    ]
+    return [*words, *dict.fromkeys(unknown[:MOST_SHOWN])]
+
+
+def stored_otherwise(case: Case) -> str:
+    """Words for a ragged or sparse tensor given to the call that raised, for functions of plain
+    tensors do not take all of them."""
+    code = case.raised_at or case.text.statement(case.line)
+    for name in names_read(code) if code is not None else ():
+        held = case.held.get(name)
+        if held is not None and held.type in _PLAIN_FORMS:
+            return f"{name} is a {held.type}: {_PLAIN_FORMS[held.type].format(name)}"
+    return ""
+
+
+_PLAIN_FORMS = {
+    "RaggedTensor": "its rows have different lengths. {0}.to_tensor() fills the short ones with "
+    "zeros, and gives a plain tensor.",
+    "SparseTensor": "it keeps only some elements. tf.sparse has functions for it, such as "
+    "tf.sparse.sparse_dense_matmul; tf.sparse.to_dense({0}) gives a plain tensor.",
+}
 
 
 def _words(trace: Trace, tensor: TensorId, name: str) -> str:

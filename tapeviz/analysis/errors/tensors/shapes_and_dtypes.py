@@ -11,12 +11,14 @@ from ....trace.ids import VariableId
 from ..case import Case
 from ..python.containers import elements_taken
 from ..python.operators import sign_of
+from ..python.signatures import bound_calls
 from ..raised_inside import reached_words
 from .arguments import LONG_NAMES, called_on_line, float_for_count, floats_given
 from .operands import (
     OPERATORS,
     OperandShape,
     differing_axis,
+    elementwise_remedy,
     held_words,
     named_operands,
     names_read,
@@ -45,7 +47,7 @@ def shapes(case: Case) -> str:
         remedy = (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
-    if named is not None and all(named):
+    if named is not None:
         remedy = _fitting(case, named, sizes, is_product=is_product) or remedy
     if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
         remedy = (
@@ -86,6 +88,8 @@ def _fitting(
     """A proposal of an operand in another form, which fits the other one; empty if none is found.
     ``named``, ``sizes``: the operands as the line has them, and their shapes."""
     (first, other), (shape, beside) = named, sizes
+    if not (first and other):
+        return ""
     if is_product and len(shape) == len(beside) > 1 and shape[:-2] == beside[:-2]:
         if beside[-1] == shape[-2] and len(shape) == 2:
             return f"The other way round they fit: tf.matmul({other}, {first})."
@@ -97,13 +101,26 @@ def _fitting(
     if is_product and held is not None and held.type.endswith("Variable"):
         wanted = [*beside[:-2], shape[-1], *beside[-1:]]
         return f"If {first} is right, make {other} with the shape {wanted}, or reshape {first}."
-    for name, own, opposite in (
-        () if is_product else ((other, beside, shape), (first, shape, beside))
-    ):
-        if len(own) < len(opposite) and differing_axis((*own, 1), opposite) is None:
-            return f"{name}[..., None], of shape {[*own, 1]}, fits; else look what each axis means."
-        if len(own) == 2 and differing_axis(own[::-1], opposite) is None:
-            return f"{name} fits transposed: tf.transpose({name}); else look what each axis means."
+    return "" if is_product else elementwise_remedy(case, named, sizes)
+
+
+def selected(case: Case) -> str:
+    """``tf.where`` whose condition and values cannot be broadcast to one shape."""
+    sizes = [read_shape(shape) for shape in case.match.groups()]
+    bound = next(bound_calls(case), None)
+    given = [bound.given.get(name) for name in ("condition", "x", "y")] if bound else [None] * 3
+    names = [case.text.segment(each) if each is not None else "" for each in given]
+    for i, k in ((0, 1), (0, 2), (1, 2)):
+        if differing_axis(sizes[i], sizes[k]) is not None:
+            words = [
+                f"{name or what} of shape {list(size)}"
+                for name, what, size in zip(names, ("the condition", "x", "y"), sizes, strict=True)
+            ]
+            remedy = elementwise_remedy(case, (names[i], names[k]), (sizes[i], sizes[k]))
+            return (
+                f"Line {case.line} selects by {words[0]} from {words[1]} and {words[2]}. Each "
+                f"axis, counted from the last, must be equal in all, or 1. {remedy}"
+            ).strip()
     return ""
 
 

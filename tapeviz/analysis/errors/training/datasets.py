@@ -79,8 +79,16 @@ def unpacked_elements(case: Case) -> str:
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
     iterated, target = statement.iter, statement.target
-    if isinstance(iterated, ast.Call) and called_name(iterated) == "enumerate" and iterated.args:
-        iterated = iterated.args[0]
+    if isinstance(iterated, ast.Call) and called_name(iterated) in PAIRING:
+        if isinstance(target, ast.Tuple) and len(target.elts) > 2:
+            pairs, (first, *others) = case.text.segment(iterated), map(ast.unparse, target.elts)
+            return (
+                f"{pairs} on line {case.line} gives pairs, and the loop has {len(target.elts)} "
+                f"names for each. Put those for the second part of a pair into parentheses: "
+                f"for {first}, ({', '.join(others)}) in {pairs}:."
+            )
+        if iterated.args:
+            iterated = iterated.args[0]
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             target = target.elts[1]
     data = case.text.segment(iterated)
@@ -100,6 +108,8 @@ def unpacked_elements(case: Case) -> str:
     )
 
 
+PAIRING = ("enumerate", "items")
+"""What gives pairs: of a number and an element, of a key and a value."""
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
 

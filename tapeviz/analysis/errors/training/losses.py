@@ -25,6 +25,27 @@ def class_numbers(case: Case) -> str:
     )
 
 
+def element_by_element(case: Case) -> str:
+    """A loss that compares labels and predictions of one shape, and got two shapes."""
+    labels, outputs = (read_shape(shape) for shape in case.match.groups())
+    remedy = "Give both one shape, or look what each axis of them means."
+    if labels[:1] == outputs[:1] and (*labels, 1) == outputs:
+        remedy = "Give the labels an axis at the end: y[..., None], or tf.expand_dims(y, -1)."
+    elif labels[:1] == outputs[:1] and labels == (*outputs, 1):
+        remedy = "Take the last axis of the labels away: tf.squeeze(y, -1)."
+    elif len(labels) < len(outputs) or labels == (*outputs[:-1], 1):
+        remedy = (
+            f"For labels that are class numbers take the sparse variant of the loss, "
+            f"SparseCategoricalCrossentropy, or give tf.one_hot(y, {outputs[-1]})."
+        )
+    elif labels[:-1] == outputs[:-1]:
+        remedy = f"Give the last layer {labels[-1]} units, as many as the labels have columns."
+    return (
+        f"The loss on line {case.line} got labels of shape {case.match[1]} and predictions of "
+        f"shape {case.match[2]}, and compares them element by element. {remedy}"
+    )
+
+
 LOSS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         rf"labels\.shape={_SHAPE} (?:of rank \d+ )?and logits\.shape={_SHAPE}"
@@ -34,16 +55,12 @@ LOSS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         rf"in categorical_crossentropy.*Shapes {_SHAPE} and {_SHAPE} are incompatible",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
-        "compares them element by element. For labels that are class numbers take the sparse "
-        "variant (SparseCategoricalCrossentropy), else give both one shape.",
+        element_by_element,
     ),
     (
         rf"(?:same shape|same rank \(ndim\))\. Received: target\.shape={_SHAPE}, "
         rf"output\.shape={_SHAPE}",
-        "The loss on line {line} got labels of shape {0} and predictions of shape {1}, and "
-        "compares them element by element. Give both one shape; for labels that are class "
-        "numbers take the loss with Sparse in its name.",
+        element_by_element,
     ),
     (
         rf"`logits` and `labels` must have the same shape, received \({_SHAPE} vs {_SHAPE}\)",
