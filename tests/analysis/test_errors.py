@@ -463,7 +463,7 @@ RAISING = {
     ),
     "a dtype that an operation in a function does not take": (
         "import tensorflow as tf\n@tf.function\ndef f(n):\n  return tf.sqrt(n)\nf(tf.constant(3))",
-        ["Line 4 gives tf.sqrt a tensor of dtype int32", "tf.cast(x, tf.float32)"],
+        ["Line 4 gives tf.sqrt n, which is of dtype int32", "tf.cast(n, tf.float32)"],
     ),
     "two dtypes": (TAPE + "x * tf.ones([2], tf.float64)", ["float", "tf.cast"]),
     "a fraction and integers": (
@@ -506,7 +506,7 @@ RAISING = {
     ),
     "a dtype that an operation does not take": (
         "import tensorflow as tf\nn = tf.constant(4)\ntf.sqrt(n)",
-        ["Line 3 gives Sqrt a tensor of dtype int32", "float32", "tf.cast(x, tf.float32)"],
+        ["Line 3 gives Sqrt n, which is of dtype int32", "float32", "tf.cast(n, tf.float32)"],
     ),
     "an axis that a tensor does not have": (
         TAPE + "tf.reduce_sum(x, axis=2)",

@@ -1568,6 +1568,40 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("both", "tuple", size=2)],
         "returns on line 2: a tuple of a and 2 * a. Give each a name, as in a, part2 = losses(x)",
     ),
+    "gradients and variables in dicts": (
+        "opt.apply_gradients(zip(grads, params))",
+        "AttributeError",
+        "'str' object has no attribute '_unique_id'",
+        [e.HeldValue(n, "dict", size=2, keys=["w", "b"]) for n in ("grads", "params")],
+        "zip goes over their keys. Give the gradient and the variable of each key: [(grads[key], "
+        "params[key]) for key in params].",
+    ),
+    "inputs of a model that takes them in one tuple": (
+        "class M(tf.keras.Model):\n    def call(self, inputs):\n        x, n = inputs\ny = m(a, b)",
+        "TypeError",
+        "too many positional arguments",
+        [e.HeldValue("m", "M", takes="(inputs)")],
+        "call (line 2) takes them out of inputs, so give them as one tuple: m((a, b)).",
+    ),
+    "both results of a layer": (
+        "h = gru(x)\ny = dense(h)",
+        "ValueError",
+        'Layer "dense" expects 1 input(s), but it received 2 input tensors. Inputs received: []',
+        [e.HeldValue("h", "tuple", size=2)],
+        "Line 1 gives h the 2 results of gru(x), a tuple. Give each a name there, or take",
+    ),
+    "a whole number for a root": (
+        "x = x * tf.sqrt(self.d)",
+        "InvalidArgumentError",
+        "Value for attr 'T' of int32 is not in the list of allowed values: half, float\n\t; "
+        "NodeDef: {{node Sqrt}}; Op<name=Sqrt; signature=x:T -> y:T> [Op:Sqrt] name: ",
+        [
+            e.HeldValue("self.d", "int", "8"),
+            e.HeldValue("tf.sqrt", "function", takes="(x, name=0)"),
+        ],
+        "gives Sqrt self.d, which is 8, a whole number, and it takes float16, float32 only. Cast "
+        "it, as in tf.cast(self.d, tf.float32)",
+    ),
     "a loss among the gradients": (
         "def grad(x):\n    return loss, grads\ng = grad(x)\nopt.apply_gradients(zip(g, ws))",
         "InvalidArgumentError",

@@ -42,7 +42,7 @@ class Case:
 
     @property
     def code(self) -> str:
-        return self.text.code(self.failure.line)
+        return self.text.code(self.line)
 
     @cached_property
     def line(self) -> int:
@@ -143,7 +143,7 @@ class Case:
 
     def calling(self, *methods: str, line: int = 0) -> ast.Call | None:
         """The call of such a method on a line, by default the one that raised."""
-        statement = self.text.statement(line or self.failure.line)
+        statement = self.text.statement(line or self.line)
         for node in ast.walk(statement) if statement else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue

@@ -135,7 +135,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape.",
     ),
     (r"No gradients provided for any variable", models.no_gradients),
-    (r"^\w+Error: ", results.applied_with_others),
+    (r"^\w+Error: ", results.applied_otherwise),
     (
         r"_unique_id|takes 2 positional arguments but 3|(?:not enough|too many) values to unpack"
         r"|zip argument"

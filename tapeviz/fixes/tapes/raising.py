@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.errors.python.results import paired_by_key
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
 from ..nodes import all_of, argument, bare, called_name, dotted, nodes_in
@@ -50,7 +51,8 @@ def _named(source: ParsedSource, tape: cst.Call) -> str:
 
 def give_pairs(case: ErrorCase) -> Iterator[Edit]:
     """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``; so where
-    only the gradients are given, with the sources that they were asked for."""
+    only the gradients are given, with the sources that they were asked for. ``zip`` of two dicts →
+    pairs by their keys."""
     source = case.source
     for call in case.calls("apply_gradients"):
         given = [arg.value for arg in call.args if arg.keyword is None]
@@ -60,9 +62,15 @@ def give_pairs(case: ErrorCase) -> Iterator[Edit]:
             sources = argument(made, 1, "sources")
             given += [sources.value] if sources is not None else []
         if len(given) == 2:
-            pairs = ", ".join(map(source.code, given))
-            plan = Plan(source, {call: f"{source.code(call.func)}(zip({pairs}))"})
+            listed = ", ".join(map(source.code, given))
+            plan = Plan(source, {call: f"{source.code(call.func)}(zip({listed}))"})
             yield from plan.edits("Give the optimizer pairs of gradient and variable")
+        dicts = {held.name for held in case.failure.held if held.keys and held.size >= 0}
+        pairs = alone if isinstance(alone, cst.Call) and called_name(alone) == "zip" else None
+        names = [source.code(arg.value) for arg in pairs.args] if pairs is not None else []
+        if pairs is not None and len(names) == 2 and dicts.issuperset(names):
+            plan = Plan(source, {pairs: paired_by_key(*names)})
+            yield from plan.edits("Pair each gradient with the variable of the same key")
 
 
 def watch_value(case: ErrorCase) -> Iterator[Edit]:

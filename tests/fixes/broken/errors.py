@@ -6,6 +6,17 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        params = {"w": tf.Variable(2.0), "b": tf.Variable(1.0)}
+        with tf.GradientTape() as tape:
+            loss = params["w"] * 3.0 + params["b"]
+        grads = tape.gradient(loss, params)
+        opt = tf.keras.optimizers.SGD(0.1)
+        opt.apply_gradients(zip(grads, params))
+        """,
+        "opt.apply_gradients([(grads[key], params[key]) for key in params])",
+    ),
+    (
+        """
         w = tf.Variable(2.0)
         data = tf.data.Dataset.from_tensor_slices((tf.ones(3), tf.ones(3)))
         for i, x, y in enumerate(data):

@@ -220,7 +220,7 @@ def definition(case: Case, path: str) -> ast.FunctionDef | None:
 
 def keyboard(case: Case) -> str:
     return (
-        f"Line {case.failure.line} waits for something to be typed, and a snippet runs without a "
+        f"Line {case.line} waits for something to be typed, and a snippet runs without a "
         f"keyboard here. Put the value into the text in place of the call of input()."
     )
 

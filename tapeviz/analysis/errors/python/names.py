@@ -17,13 +17,13 @@ def undefined(case: Case) -> str:
     failed = _failed_before(case, name)
     if failed is not None:
         return (
-            f"Line {case.failure.line} uses the name {name}, which line {failed.line} would have "
+            f"Line {case.line} uses the name {name}, which line {failed.line} would have "
             f"defined: it raised {failed.type}. Fix that line first."
         )
     deleted = _deleted_on(case, name)
     if deleted:
         return (
-            f"Line {case.failure.line} uses the name {name}, which line {deleted} deleted. "
+            f"Line {case.line} uses the name {name}, which line {deleted} deleted. "
             f"Delete it after its last use, or leave line {deleted} out."
         )
     if _is_attribute(case, name):
@@ -33,7 +33,7 @@ def undefined(case: Case) -> str:
         )
     if near := suggested_name(case.failure.traceback):
         return (
-            f"Line {case.failure.line} uses the name {name}, which nothing before it defines. A "
+            f"Line {case.line} uses the name {name}, which nothing before it defines. A "
             f"name that is spelt nearly so is {near}: write that, or define {name} before."
         )
     known = {"tf": "import tensorflow as tf", "np": "import numpy as np"}
@@ -41,7 +41,7 @@ def undefined(case: Case) -> str:
     remedy = known.get(name, "")
     what = f"Add {remedy}." if remedy else "Add its definition above this line, or paste that too."
     return (
-        f"Line {case.failure.line} uses the name {name}, which nothing before it defines. "
+        f"Line {case.line} uses the name {name}, which nothing before it defines. "
         f"Such a name often stands in another cell or another part of the page. {what}"
     )
 
@@ -76,8 +76,8 @@ def _deleted_on(case: Case, name: str) -> int:
     lines = [
         node.lineno
         for node in case.nodes(ast.Delete)
-        if node.lineno < case.failure.line
+        if node.lineno < case.line
         if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-        if owner(node.lineno, name) == owner(case.failure.line, name)
+        if owner(node.lineno, name) == owner(case.line, name)
     ]
     return max(lines, default=0)

@@ -63,7 +63,7 @@ def operands(case: Case) -> str:
         return words
     else:
         what = f"{name}, which is None" if name else "None"
-    remedy = several_returned(case, name) if kind == "tuple" and name else ""
+    remedy = several_returned(case, name) if kind in ("tuple", "list") else ""
     return f"Line {case.line} computes with {what}. {remedy or _REMEDIES[kind]}"
 
 

@@ -12,42 +12,66 @@ from .calls import definition
 
 
 def several_returned(case: Case, name: str) -> str:
-    """Words for a name that an assignment gives the tuple that a function of the snippet returns;
-    empty for others."""
-    line = line_of_value(case, name)
+    """Words for a name that an assignment gives all results of a call: the tuple that a function
+    of the snippet returns, or the list or tuple of another one; empty for others."""
+    line, held = line_of_value(case, name), case.held.get(name)
     for assign in case.nodes(ast.Assign) if line else ():
-        if assign.lineno != line or name not in map(dotted, targets_of(assign)):
-            continue
         call = assign.value
-        made = definition(case, called_name(call)) if isinstance(call, ast.Call) else None
-        returned = _returned_tuple(made) if made is not None else None
-        if made is None or returned is None:
+        is_here = assign.lineno == line and name in map(dotted, targets_of(assign))
+        if not is_here or not isinstance(call, ast.Call):
             continue
-        parts = [case.text.segment(each) for each in returned.elts]
-        names = [part if part.isidentifier() else f"part{i}" for i, part in enumerate(parts, 1)]
-        return (
-            f"Line {line} gives {name} all that {made.name} returns on line {returned.lineno}: a "
-            f"tuple of {' and '.join(parts)}. Give each a name, as in "
-            f"{', '.join(names)} = {case.text.segment(assign.value)}, or return what is needed."
-        )
+        made = definition(case, called_name(call))
+        returned = _returned_tuple(made) if made is not None else None
+        code = case.text.segment(call)
+        if made is not None and returned is not None:
+            parts = [case.text.segment(each) for each in returned.elts]
+            names = [part if part.isidentifier() else f"part{i}" for i, part in enumerate(parts, 1)]
+            code = code if len(code) <= _LONGEST else f"{case.text.segment(call.func)}(…)"
+            return (
+                f"Line {line} gives {name} all that {made.name} returns on line {returned.lineno}: "
+                f"a tuple of {' and '.join(parts)}. Give each a name, as in {', '.join(names)} = "
+                f"{code}, or return what is needed."
+            )
+        if made is None and held is not None and held.size > 1 and len(code) <= _LONGEST:
+            return (
+                f"Line {line} gives {name} the {held.size} results of {code}, a {held.type}. Give "
+                f"each a name there, or take one of them, as in {name}[0]."
+            )
     return ""
 
 
-def applied_with_others(case: Case) -> str:
-    """``apply_gradients(zip(grads, variables))`` where grads is a tuple of a loss and a list."""
-    call = case.calling("apply_gradients", line=case.line)
+_LONGEST = 40
+"""The letters of a call that stands in a sentence."""
+
+
+def applied_otherwise(case: Case) -> str:
+    """``apply_gradients(zip(grads, variables))`` where grads is a tuple of a loss and a list, or
+    both are dicts, whose keys zip goes over."""
+    call = case.calling("apply_gradients")
     pairs = call.args[0] if call is not None and call.args else None
-    if not isinstance(pairs, ast.Call) or called_name(pairs) != "zip" or not pairs.args:
+    if not isinstance(pairs, ast.Call) or called_name(pairs) != "zip" or len(pairs.args) != 2:
         return ""
-    name = ast.unparse(pairs.args[0])
-    held = case.held.get(name)
-    if held is None or not {"list", "tuple"} & {kind.partition(" ")[0] for kind in held.kinds}:
+    names = [case.text.segment(each) for each in pairs.args]
+    held = [case.held.get(ast.unparse(each)) for each in pairs.args]
+    if all(each is not None and each.keys and each.size >= 0 for each in held):
+        return (
+            f"{names[0]} and {names[1]} on line {case.line} are dicts, and zip goes over their "
+            f"keys. Give the gradient and the variable of each key: "
+            f"{paired_by_key(*names)}."
+        )
+    kinds = held[0].kinds if held[0] is not None else ()
+    if held[0] is None or not {"list", "tuple"} & {kind.partition(" ")[0] for kind in kinds}:
         return ""
-    words = several_returned(case, name)
+    words = several_returned(case, names[0]) or f"Take the list of gradients out of {names[0]}."
     return (
-        f"Line {case.line} gives apply_gradients {name}, a {held.type} whose elements are not all "
-        f"gradients: among them is a list. {words or f'Take the list of gradients out of {name}.'}"
+        f"Line {case.line} gives apply_gradients {names[0]}, a {held[0].type} whose elements are "
+        f"not all gradients: among them is a list. {words}"
     )
+
+
+def paired_by_key(gradients: str, variables: str) -> str:
+    """Code that pairs the gradients in a dict with the variables of the same keys."""
+    return f"[({gradients}[key], {variables}[key]) for key in {variables}]"
 
 
 def _returned_tuple(made: ast.FunctionDef) -> ast.Tuple | None:

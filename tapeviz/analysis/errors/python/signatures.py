@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ....text.names import calls_in
+from ....text.names import calls_in, dotted
 from ....text.trees import parse_expression
 from ....wording import listed
 from ..case import Case
@@ -126,7 +126,8 @@ def misfit(case: Case) -> str:
         if bound.surplus:
             return (
                 f"Line {case.line} gives {bound.callee} {len(bound.call.args)} arguments by "
-                f"position, and it takes {bound.takes}. {shape_in_pieces(case, bound)}"
+                f"position, and it takes {bound.takes}. "
+                f"{shape_in_pieces(case, bound) or _in_one_tuple(case, bound)}"
             ).strip()
     return ""
 
@@ -150,6 +151,22 @@ def shape_in_pieces(case: Case, bound: BoundCall) -> str:
     for place, name in enumerate(bound.parameters[: len(bound.call.args) - 1]):
         if name in _SHAPES and all(is_int(case, each) for each in bound.call.args[place:]):
             return _together(case, bound, place)
+    return ""
+
+
+def _in_one_tuple(case: Case, bound: BoundCall) -> str:
+    """Words for a layer of the snippet whose ``call`` takes as many inputs out of its parameter."""
+    for made in case.nodes(ast.FunctionDef):
+        names = [each.arg for each in made.args.args]
+        for assign in ast.walk(made) if names[1:] == [*bound.parameters] else ():
+            if isinstance(assign, ast.Assign) and dotted(assign.value) == names[1]:
+                parts = getattr(assign.targets[0], "elts", ())
+                words = ", ".join(map(case.text.segment, bound.call.args))
+                if len(parts) == len(bound.call.args):
+                    return (
+                        f"{made.name} (line {made.lineno}) takes them out of {names[1]}, so give "
+                        f"them as one tuple: {bound.callee}(({words}))."
+                    )
     return ""
 
 

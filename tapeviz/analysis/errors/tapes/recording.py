@@ -62,7 +62,7 @@ def no_tensor_watch(case: Case) -> str:
 
 def never_entered(case: Case) -> str:
     return (
-        f"Line {case.failure.line} uses a tape that is not recording. "
+        f"Line {case.line} uses a tape that is not recording. "
         f"A tape starts with its block, as in with tf.GradientTape() as tape:. "
         f"Move the line into the block."
     )
@@ -79,7 +79,7 @@ def not_recording(case: Case) -> str:
         return never_entered(case)
     called = f"{method.attr}()" if method is not None else "a method"
     does = "forgets what was recorded so far, and records on" if "reset" in called else "pauses it"
-    begin = f"Line {case.failure.line} calls {called} of a tape that does not record"
+    begin = f"Line {case.line} calls {called} of a tape that does not record"
     pause, is_inside = _blocks_around(case, name)
     if pause:
         return (

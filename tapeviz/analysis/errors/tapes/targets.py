@@ -187,7 +187,7 @@ def sparse(case: Case) -> str:
     sources = case.argument(1, "gradient", "jacobian", "batch_jacobian")
     given = f"The target or the source {sources}" if sources else "The target or a source"
     return (
-        f"{given} on line {case.failure.line} is a SparseTensor, which holds three tensors: "
+        f"{given} on line {case.line} is a SparseTensor, which holds three tensors: "
         f"indices, values and dense_shape. Only its values have a gradient. Watch and give those, "
         f"as in tape.watch(s.values) and tape.gradient(y, s.values)."
     )
@@ -216,7 +216,7 @@ def no_target(case: Case) -> str:
 
 def _gave_none(case: Case, call: Call, name: str) -> Call | None:
     """The gradient call that gave None for the name, if no other statement binds that."""
-    text, line = read_text(case.text), case.failure.line
+    text, line = read_text(case.text), case.line
     for scope in text.outer_scopes(text.home(text.scope(line), name)):
         if writers := text.writers(scope, name):
             break

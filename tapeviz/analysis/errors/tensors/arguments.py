@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from ....text.messages import first_words
 from ....text.names import calls_in, dotted
 from ..case import Case, Explain
+from ..python.signatures import bound_calls
 from .operands import MOST_SHOWN, given_words, held_words, stored_otherwise
 
 _SHAPE = r"(\[[\d,?]*\])"
@@ -33,10 +35,26 @@ def refused_dtype(case: Case) -> str:
             f"numbers by tf.strings.to_number(x, tf.float32), or before by float(text); words are "
             f"given numbers by tf.keras.layers.StringLookup."
         )
+    given = LONG_NAMES.get(given, given)
+    alike = [*_of_dtype(case, given)]
+    what = " or ".join(map(" ".join, alike)) or f"a tensor of dtype {given}"
+    x = alike[0][0].removesuffix(",") if len(alike) == 1 else "x"
     return (
-        f"Line {case.line} gives {op} a tensor of dtype {LONG_NAMES.get(given, given)}, and it "
-        f"takes {', '.join(names)} only. Cast it, as in tf.cast(x, tf.{wanted}){remedy}."
+        f"Line {case.line} gives {op} {what}, and it takes {', '.join(names)} only. Cast it, as in "
+        f"tf.cast({x}, tf.{wanted}){remedy}."
     )
+
+
+def _of_dtype(case: Case, dtype: str) -> Iterator[tuple[str, str]]:
+    """The arguments of the call that raised that are of a dtype, or whole numbers of Python: their
+    names, and the words that go on."""
+    for bound in bound_calls(case):
+        for node in bound.given.values():
+            held = case.held.get(ast.unparse(node))
+            if held is not None and held.dtype == dtype:
+                yield f"{held.name},", f"which is of dtype {dtype}"
+            elif held is not None and held.type == "int" and dtype == "int32":
+                yield f"{held.name},", f"which is {held.value}, a whole number"
 
 
 def float_for_count(case: Case, callee: str, given: str, takes: str) -> str:
@@ -89,6 +107,15 @@ def refused(case: Case) -> str:
         return ""
     said = first_words(message.rpartition("Error: ")[2] if "in user code:" in message else message)
     said = re.sub(r" for '?\{\{node .*", "", said)
+    node = re.search(r"\{\{node (?:[^}]*/)?([^}]+)\}\}\]*\s*\[Op:IteratorGetNext\]", message)
+    if node is not None:
+        lines = (each.line for each in case.trace.ops.values() if each.name == node[1])
+        where = f" on line {line}" if (line := next(lines, 0)) else ""
+        return (
+            f"Line {case.line} takes an element of a dataset, and {node[1]}{where}, which helps to "
+            f"make it, could not work with what it got: {said}. Look at the values that the "
+            f"dataset is made from, or take its steps away one by one."
+        )
     callee = called_on_line(case)
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):

@@ -8,6 +8,7 @@ import ast
 
 from ....text.names import dotted
 from ..case import Case, Explain
+from ..python.results import several_returned
 from .arguments import LONG_NAMES
 
 _SHAPE = r"(\[[\d,? ]*\])"
@@ -117,6 +118,13 @@ def number_of_inputs(case: Case) -> str:
             f"The model or layer {layer} that line {case.line} calls was given {given} numbers in "
             f"a list or tuple, and Keras takes each of them as an input of its own. Make one "
             f"tensor of the list: tf.constant([…])."
+        )
+    raised = case.raised_at
+    argument = raised.args[0] if isinstance(raised, ast.Call) and raised.args else None
+    if argument is not None and (words := several_returned(case, ast.unparse(argument))):
+        return (
+            f"The model or layer {layer} that line {case.line} calls takes {takes} and got "
+            f"{given} tensors. {words}"
         )
     if takes == "1":
         return (

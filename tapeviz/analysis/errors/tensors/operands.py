@@ -99,10 +99,11 @@ def elementwise_remedy(
             return f"{', or '.join(forms)}, fits; else look what each axis means."
         if name and len(own) == 2 and differing_axis(own[::-1], opposite) is None:
             return f"{name} fits transposed: tf.transpose({name}); else look what each axis means."
-    if len(shape) != len(beside) or not all(named):
+    if len(shape) != len(beside):
         return ""
+    from_end = 0 if any(named) else len(shape)  # a message may leave the axis of the batch out
     axes = [
-        str(axis)
+        str(axis - from_end)
         for axis, (a, b) in enumerate(zip(shape, beside, strict=True))
         if a != b and not {a, b} & {1, None}
     ]

@@ -35,20 +35,19 @@ def shapes(case: Case) -> str:
     is_product = "matmul" in name.lower() or "Matrix size" in case.failure.message
     sizes = (read_shape(first), read_shape(other))
     named = named_operands(case, *sizes, OPERATORS.get(name, ast.operator))
+    remedy = "" if is_product else elementwise_remedy(case, named or ("", ""), sizes)
     if named is None:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
         statement = case.text.statement(case.line)
         held = ", ".join(held_words(case, statement)) if statement is not None else ""
-        remedy = "Use tf.reshape, tf.transpose or tf.expand_dims on what is meant otherwise"
-        remedy += f"; {held}." if held else "."
+        remedy = remedy or "Use tf.reshape, tf.transpose or tf.expand_dims on what is meant"
+        remedy = f"{remedy.rstrip('.')}; {held}." if held else f"{remedy.rstrip('.')}."
     else:
         words = [each or "a value" for each in named]
         got = f"{name} got {words[0]} of shape {first} and {words[1]} of shape {other}"
-        remedy = (
+        remedy = (_product_that_fits(case, named, sizes) if is_product else remedy) or (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
-    if named is not None:
-        remedy = _fitting(case, named, sizes, is_product=is_product) or remedy
     if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
         remedy = (
             f"Labels that are class numbers are for "
@@ -78,19 +77,15 @@ def _op_named(message: str) -> str:
     return found[1] if found else ""
 
 
-def _fitting(
-    case: Case,
-    named: tuple[str, str],
-    sizes: tuple[OperandShape, OperandShape],
-    *,
-    is_product: bool,
+def _product_that_fits(
+    case: Case, named: tuple[str, str], sizes: tuple[OperandShape, OperandShape]
 ) -> str:
-    """A proposal of an operand in another form, which fits the other one; empty if none is found.
-    ``named``, ``sizes``: the operands as the line has them, and their shapes."""
+    """A proposal of a factor in another form, which fits the other one; empty if none is found.
+    ``named``, ``sizes``: the factors as the line has them, and their shapes."""
     (first, other), (shape, beside) = named, sizes
     if not (first and other):
         return ""
-    if is_product and len(shape) == len(beside) > 1 and shape[:-2] == beside[:-2]:
+    if len(shape) == len(beside) > 1 and shape[:-2] == beside[:-2]:
         if beside[-1] == shape[-2] and len(shape) == 2:
             return f"The other way round they fit: tf.matmul({other}, {first})."
         if beside[-1] == shape[-1]:
@@ -98,10 +93,10 @@ def _fitting(
         if beside[-2] == shape[-2]:
             return f"{first} fits transposed: tf.matmul({first}, {other}, transpose_a=True)."
     held = case.held.get(other)
-    if is_product and held is not None and held.type.endswith("Variable"):
+    if held is not None and held.type.endswith("Variable"):
         wanted = [*beside[:-2], shape[-1], *beside[-1:]]
         return f"If {first} is right, make {other} with the shape {wanted}, or reshape {first}."
-    return "" if is_product else elementwise_remedy(case, named, sizes)
+    return ""
 
 
 def selected(case: Case) -> str:

@@ -109,7 +109,7 @@ def unpacked_elements(case: Case) -> str:
 
 
 PAIRING = ("enumerate", "items")
-"""What gives pairs: of a number and an element, of a key and a value."""
+"""They give pairs: of a number and an element, of a key and a value."""
 _LONGEST = 40
 """The letters of an expression that stands in a sentence."""
 

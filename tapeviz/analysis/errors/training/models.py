@@ -99,7 +99,7 @@ def none_used(case: Case) -> str:
         return ""
     call, missing = case.missing
     return (
-        f"Line {case.failure.line} uses a gradient that is None: line {call.line} gave none for "
+        f"Line {case.line} uses a gradient that is None: line {call.line} gave none for "
         f"{', '.join(missing[:3]) or 'its source'}. "
         f"None means that the tape found no path from the target back to the source. "
         f"The explanation of that gradient names the line that cuts it."
@@ -153,7 +153,7 @@ def _functions_named(given: Sequence[ast.expr]) -> Iterator[ast.Name]:
 
 def no_source(case: Case) -> str:
     return (
-        f"Line {case.failure.line} asks a layer or model for something that it gets only when it "
+        f"Line {case.line} asks a layer or model for something that it gets only when it "
         f"is first called with data. Call it once on an input, or give it tf.keras.Input(shape) "
         f"first."
     )
@@ -165,7 +165,7 @@ def no_symbolic_call(case: Case) -> str:
     a Sequential model are there once it is built."""
     end = case.match[1]
     return (
-        f"Line {case.failure.line} asks for the {end} of a layer or model that was never called on "
+        f"Line {case.line} asks for the {end} of a layer or model that was never called on "
         f"a tf.keras.Input; calls on data do not count. Of a Sequential model take .{end}s[0] in "
         f"place of .{end}, or the {end} of one of its layers. Another layer or model must be "
         f"called on a tf.keras.Input first."
@@ -177,7 +177,7 @@ def no_method(case: Case) -> str:
     owner, name = case.match[1], case.match[2]
     if name == "zero_grad":
         return (
-            f"Line {case.failure.line} calls zero_grad, as optimizers of PyTorch have it. In "
+            f"Line {case.line} calls zero_grad, as optimizers of PyTorch have it. In "
             f"TensorFlow each call of tape.gradient gives new gradients and adds to none: leave "
             f"the line out."
         )
