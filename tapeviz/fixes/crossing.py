@@ -16,7 +16,7 @@ from ..errors import TapevizError
 from ..recording.live import LiveRecording, Recorder, Snippet
 from ..trace.ids import TensorId
 from ..trace.stats import Array
-from .judging import FindingKey, Outcome, has_same_targets
+from .judging import FindingKey, Outcome, has_same_targets, is_zero_at_values
 
 _NOTE = "not followed: "
 _LOST = "the value could not be followed through that code"
@@ -108,7 +108,7 @@ def _across(live: LiveRecording, after: Outcome, key: FindingKey) -> Array | Non
     assert finding is not None
     source = str(call.sources[key[1]].tensor)
     whole = call.replay.results.get(source) if call.replay is not None else None
-    is_there = finding.status in ("flows", "nonfinite")
+    is_there = finding.status in ("flows", "nonfinite") or is_zero_at_values(finding)
     return fetched(live, after, (whole or finding.tensor) if is_there else finding.bridged)
 
 

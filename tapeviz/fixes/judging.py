@@ -114,9 +114,13 @@ def is_zero_here(old: Finding, new: Finding, edit: Edit) -> bool:
     """Whether the gradient arrives now, but is 0 at these values, as at a minimum of the target,
     which the edit leaves as it was."""
     is_exact = old.status == "none" and not edit.is_estimate and not edit.has_other_value
-    is_exact &= not edit.asks_fewer
-    kind = new.cause.kind if new.cause is not None else ""
-    return is_exact and new.status == "zero" and kind in ("multiplied-by-zero", "cancelled")
+    return is_exact and not edit.asks_fewer and is_zero_at_values(new)
+
+
+def is_zero_at_values(finding: Finding) -> bool:
+    """Whether the gradient arrives, and is 0 at these values, as that of a square at 0."""
+    kind = finding.cause.kind if finding.cause is not None else ""
+    return finding.status == "zero" and kind in ("multiplied-by-zero", "cancelled")
 
 
 def _is_zero_across(trace: Trace, finding: Finding) -> bool:

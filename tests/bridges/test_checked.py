@@ -218,6 +218,33 @@ def test_the_output_gradients_of_a_variable_are_what_it_held(recorder: Recorder)
     np.testing.assert_allclose(trace.value(found.bridged), [6.0, 24.0])  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("write", "gradient"),
+    [
+        ("a.assign(2.0 * a)", [4.0, 8.0]),
+        ("a.assign_sub(0.5 * a * b); b.assign(3.0 * b)", [1.0, 2.0]),
+    ],
+)
+def test_a_write_to_the_source_does_not_count_twice(
+    write: str, gradient: list[float], recorder: Recorder
+) -> None:
+    """A tape adds up over the reads of all versions: a is asked about as it was read last."""
+    trace, (found, *_) = ask(
+        recorder,
+        f"""
+        a, b = tf.Variable([1.0, 2.0]), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            {write}
+            y = tf.reduce_sum(tf.stop_gradient(a) ** 2)
+        t.gradient(y, [a, b])
+        """,
+    )
+    assert found.bridged is not None
+    np.testing.assert_allclose(trace.value(found.bridged), gradient)  # type: ignore[arg-type]
+    assert found.check is not None
+    assert found.check.agrees, found.check
+
+
 def test_a_wrong_gradient_is_told(recorder: Recorder) -> None:
     """The replay takes a custom gradient at its word; finite differences do not."""
     _, (found,) = ask(

@@ -21,6 +21,7 @@ from .assigns import Assign, NoGradient, is_write, split
 from .estimates import STOPS, Flat, Picks, estimate
 
 Key = int | str
+_FEW = 4
 _WRITTEN = "what an assign wrote"
 _UNSEEN = "it ran inside a compiled function or a graph"
 # The gradient functions that are given None, not zeros, for these outputs
@@ -41,18 +42,21 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     ``["assign", op id, from, value id, prior key]``, ``["turns", op id, before, after, shown]``:
     all ops of a call of a compiled function, in every turn of its loops; ``before`` and ``after``:
     the keys of the versions that variables had then, by their handles; ``shown``: ops with a step.
-    ``wanted``: the keys whose gradients are the results. ``brief``: report steps only that failed.
+    ``wanted``: the keys whose gradients are the results; that of a variable does not go through a
+    write to it. ``brief``: report steps only that failed.
     ``how``: ``beyond`` goes through ``tf.stop_gradient``, ``estimate`` also through ops without a
     slope (:mod:`.estimates`). ``share``, ``within``, ``inner``: repeated in the event.
     """
     how = request.get("how", "")
     with private.quiet_eager_mode():
         walk = _Walk(encoder, is_brief=bool(request.get("brief")) or bool(how), how=how)
-        for seed in request["seeds"]:
-            walk.seed(*seed)
-        for instruction in request["program"]:
-            walk.follow(instruction)
+        walk.run(request)
         lines, results = walk.lines, walk.results(request["wanted"])
+        for group in _in_groups(walk.written.intersection(request["wanted"])):
+            apart = _Walk(encoder, is_brief=True, how=how, ends_at=group)
+            apart.run(request)
+            results |= apart.results(sorted(group))
+            lines += apart.lines
     encoder.tensors.measure(lines)
     event = {
         "e": "replay",
@@ -67,19 +71,51 @@ def replay(encoder: Encoder, request: Mapping[str, Any]) -> tuple[dict[str, Any]
     return encoder.tensors.answer([*lines, to_json(event)])
 
 
-class _Walk:
-    """One backward pass: the gradients gathered so far at each tensor or version of a variable."""
+def _in_groups(written: set[int]) -> list[frozenset[int]]:
+    """Group the sources, by their handles, that a gradient reached through a write to them.
 
-    def __init__(self, encoder: Encoder, *, is_brief: bool = False, how: str = "") -> None:
+    A tape adds up over the reads of all versions of a variable. What comes through a write would
+    count twice, so each is led back once more, without the writes to it; of many without those to
+    any of them.
+    """
+    if len(written) > _FEW:
+        return [frozenset(written)]
+    return [frozenset([each]) for each in sorted(written)]
+
+
+class _Walk:
+    """One backward pass: the gradients gathered so far at each tensor or version of a variable.
+
+    ``ends_at``: handles of variables through whose writes no gradient goes.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        *,
+        is_brief: bool = False,
+        how: str = "",
+        ends_at: frozenset[int] = frozenset(),
+    ) -> None:
         self.lines: list[str] = []
         self.steps: list[dict[str, Any]] = []
         self._encoder = encoder
         self._is_brief = is_brief
         self._how = how
+        self._ends_at = ends_at
+        self.written: set[int] = set()
+        """Handles of variables through whose writes a gradient went."""
         self._tensors = encoder.tensors
         self._gradients: dict[Key, list[Any]] = {}
         self._ids: dict[int, int] = {}
         """The id in the recording of each tensor that was made again."""
+
+    def run(self, request: Mapping[str, Any]) -> None:
+        """Go back through the program of a request."""
+        for seed in request["seeds"]:
+            self.seed(*seed)
+        for instruction in request["program"]:
+            self.follow(instruction)
 
     def seed(self, key: Key, given: int, element: int | None = None) -> None:
         """The gradient that the pass starts with."""
@@ -255,6 +291,9 @@ class _Walk:
         if gradient is None:
             return None, None
         op = self._op(number)
+        if op.inputs[0] in self._ends_at:
+            return None, None
+        self.written.add(op.inputs[0])
         operands = [self._kept(identity) for identity in op.inputs[1:]]
         gradient = self._encoder.dense(gradient)
         parts = split(Assign(op.type, operands, op.attributes), gradient)

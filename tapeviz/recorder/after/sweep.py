@@ -44,7 +44,8 @@ class Sweep:
 
     ``span``: of the recording the first op that counts, the first whose write to a variable moves
     with the source, and the last; ``updates_since``: gradients that ran before this op, and what
-    optimizers wrote, do not move with it; ``deadline``: of ``time.thread_time``.
+    optimizers wrote, do not move with it. Nor does what is written to the source itself: each of
+    its reads is moved. ``deadline``: of ``time.thread_time``.
     ``is_narrow``: some op ran in the dtype of the recording, for it has no float64.
     """
 
@@ -70,7 +71,7 @@ class Sweep:
             {first, last + 1, *(b for b in (middle, updates_since) if first < b <= last)}
         )
         steps = (
-            _Step(op, begin < middle, begin < updates_since and _is_of_update(op))
+            _Step(op, begin < middle, self._is_held(op, begin < updates_since))
             for begin, end in pairwise(bounds)
             for op in encoder.history.between(begin, end - 1)
         )
@@ -149,6 +150,10 @@ class Sweep:
                 continue
             if not moved.isdisjoint(step.op.inputs) or not ever.isdisjoint(step.op.inputs):
                 yield step
+
+    def _is_held(self, op: KeptOp, is_before_updates: bool) -> bool:
+        is_own = is_write(op.type) and op.inputs[0] == self.source
+        return is_own or (is_before_updates and _is_of_update(op))
 
     def _leads_on(self, op: KeptOp, moved: set[int], states: set[int]) -> bool:
         if moved.isdisjoint(op.inputs) and states.isdisjoint(op.inputs):
