@@ -18,6 +18,7 @@ from hypothesis import settings
 from pytestqt.qtbot import QtBot
 
 from tests.sampling import IS_WHOLE
+from tests.waiting import PATIENCE
 
 settings.register_profile("suite", deadline=None, max_examples=100 if IS_WHOLE else 20)
 settings.load_profile("suite")
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder
     from tests.recorder.forks import ForkServer
 
-_PATIENCE = 60_000
-"""Milliseconds that a test waits for the window: reached only if what it waits for never comes."""
 INTERPRETER = os.environ.get("TAPEVIZ_PYTHON", sys.executable)
 _TOGETHER = {
     "tests/parity": "kernels, plain runs",
@@ -88,8 +87,9 @@ def collection_as_before() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def patient_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """pytest-qt waits 5 seconds if a test gives no timeout: too few on a busy machine."""
-    for name in ("waitUntil", "waitSignal", "waitSignals"):
-        monkeypatch.setattr(QtBot, name, partialmethod(getattr(QtBot, name), timeout=_PATIENCE))
+    for name in ("waitUntil", "waitSignal", "waitSignals", "waitExposed"):
+        patient = partialmethod(getattr(QtBot, name), timeout=1000 * PATIENCE)
+        monkeypatch.setattr(QtBot, name, patient)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import pytest
 from tapeviz import priority
 from tapeviz.document.background import Background
 from tapeviz.priority import after_the_window, put_this_thread_first, slack, usual_timers
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_what_a_task_starts_has_its_usual_timers(usual: int) -> None:
 
     for kind in ("diagnose", "record"):
         background.submit(kind, lambda kind=kind: look(kind), lambda _: None)
-    assert has_both.wait(30)
+    assert has_both.wait(PATIENCE)
     assert background.close(30)
     assert found["record"] == usual
     assert found["diagnose"] != usual

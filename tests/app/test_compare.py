@@ -31,7 +31,7 @@ def compared(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> Window:
     assert ran.files.open(RECORDINGS / "slice_assign.tape")
     qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls))
     ran.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
-    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None)
     return ran
 
 
@@ -46,16 +46,19 @@ def test_a_fix_is_seen_beside_the_run_in_one_click(
     qtbot: QtBot, ran: Window, pipeline: SamplePipeline
 ) -> None:
     qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls[0].findings[0].fixes))
-    qtbot.wait(30)
-    (button,) = (
-        button
-        for button in ran.diagnosis.findChildren(QPushButton)
-        if button.text() == "Compare side by side" and button.isVisible()
-    )
+
+    def buttons() -> list[QPushButton]:
+        found = ran.diagnosis.findChildren(QPushButton)
+        return [
+            each for each in found if each.text() == "Compare side by side" and each.isVisible()
+        ]
+
+    qtbot.waitUntil(lambda: bool(buttons()))
+    (button,) = buttons()
     alone = ran.graph.drawn.scene
     button.click()
     assert "Running it to compare" in ran.graph.strip.words.text()
-    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None)
     assert pipeline.sources[-1] == FIX.text
     scene = ran.graph.view.prepared.scene
     assert [heading.text for heading in scene.headings] == ["assign_cut.py", FIX.title]
@@ -77,7 +80,7 @@ def test_two_runs_side_by_side_have_the_height_of_a_small_window(
     compared.call_panel("output")
     qtbot.waitUntil(compared.output.isVisible)
     compared.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
-    qtbot.waitUntil(lambda: compared.document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: compared.document.comparing.both is not None)
     qtbot.waitUntil(lambda: not compared.output.isVisible())
     compared.call_panel("output")
     compared.document.comparing.changed.emit()
@@ -100,7 +103,7 @@ def test_two_runs_that_are_too_wide_to_be_read_ask_for_width(
 
 def test_both_texts_can_be_read_and_the_fix_taken(qtbot: QtBot, ran: Window) -> None:
     ran.side_by_side.show_fix("∂o / ∂patch", FIX)
-    qtbot.waitUntil(lambda: ran.document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: ran.document.comparing.both is not None)
     qtbot.mouseClick(ran.graph.strip.texts, Qt.MouseButton.LeftButton)
     dialog = ran.findChild(CompareDialog)
     assert dialog is not None
@@ -232,7 +235,7 @@ def test_one_that_cannot_be_had_is_told(
 def test_the_picture_of_both_is_exported(qtbot: QtBot, compared: Window, tmp_path: Path) -> None:
     file = tmp_path / "both.svg"
     compared.pictures.write(file)
-    qtbot.waitUntil(file.exists, timeout=10_000)
+    qtbot.waitUntil(file.exists)
     assert "slice_assign_repaired.tape" in file.read_text(encoding="utf-8")
 
 
@@ -257,7 +260,7 @@ def test_a_group_opens_and_closes_in_both_pictures(qtbot: QtBot, ran: Window) ->
     assert ran.files.open(RECORDINGS / "chain_for_lists.tape")
     qtbot.waitUntil(lambda: bool(document.diagnosis.calls))
     ran.side_by_side.show_file(RECORDINGS / "chain_for_lists.tape")
-    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: document.comparing.both is not None)
     boxes = len(graph.drawn.scene.boxes)
     assert {f"{BEFORE}group:norm", f"{AFTER}group:norm"} <= set(graph.view.prepared.indices)
     graph.view.node_activated.emit(f"{AFTER}group:norm")
@@ -293,11 +296,11 @@ def test_a_round_that_is_chosen_while_a_comparison_is_made_is_drawn(
         boxes = graph.view.prepared.scene.boxes
         return [box.value for box in boxes if box.node.startswith(side)]
 
-    qtbot.waitUntil(lambda: bool(values(BEFORE)), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(values(BEFORE)))
     assert document.current_call is not None
     chosen = document.current_call.call.id
-    qtbot.waitUntil(lambda: document.comparing.both.before.call == chosen, timeout=10_000)
-    qtbot.waitUntil(lambda: values(BEFORE) == values(AFTER), timeout=10_000)
+    qtbot.waitUntil(lambda: document.comparing.both.before.call == chosen)
+    qtbot.waitUntil(lambda: values(BEFORE) == values(AFTER))
 
 
 def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
@@ -306,7 +309,7 @@ def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
     assert ran.files.open(RECORDINGS / "training_loop.tape")
     qtbot.waitUntil(lambda: document.rounds > 1)
     ran.side_by_side.show_file(RECORDINGS / "training_loop.tape")
-    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: document.comparing.both is not None)
 
     def values(side: str) -> list[tuple[str, str]]:
         boxes = graph.view.prepared.scene.boxes
@@ -315,6 +318,6 @@ def test_another_round_is_drawn_of_both(qtbot: QtBot, ran: Window) -> None:
     qtbot.waitUntil(lambda: bool(values(BEFORE)))
     last = values(BEFORE)
     document.select_round(2)
-    qtbot.waitUntil(lambda: values(BEFORE) != last, timeout=10_000)
+    qtbot.waitUntil(lambda: values(BEFORE) != last)
     assert values(BEFORE) == values(AFTER)
     assert [title for title, _ in values(BEFORE)] == [title for title, _ in last]

@@ -176,11 +176,11 @@ def test_pictures_are_written_and_copied(qtbot: QtBot, ran: Window, tmp_path: Pa
     for name in ("tape.png", "tape.svg", "again.PNG"):
         file = tmp_path / name
         ran.pictures.write(file)
-        qtbot.waitUntil(file.exists, timeout=10_000)
-        qtbot.waitUntil(lambda: not ran.document.background.busy, timeout=10_000)
+        qtbot.waitUntil(file.exists)
+        qtbot.waitUntil(lambda: not ran.document.background.busy)
     assert (tmp_path / "again.PNG").read_bytes() == (tmp_path / "tape.png").read_bytes()
     ran.pictures.copy()
-    qtbot.waitUntil(lambda: "clipboard" in ran.status.trouble.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "clipboard" in ran.status.trouble.text())
     data = QGuiApplication.clipboard().mimeData()
     assert data.hasImage()
     assert b"<svg" in bytes(data.data("image/svg+xml").data())
@@ -222,7 +222,7 @@ def test_a_page_to_share_is_written_light_and_without_selection(
     assert ran.pictures.drawing()().scene != ran.document.scene
     page = tmp_path / "page.html"
     ran.pictures.write(page)
-    qtbot.waitUntil(page.exists, timeout=10_000)
+    qtbot.waitUntil(page.exists)
     text = page.read_text(encoding="utf-8")
     assert '<html lang="en" class="light">' in text
     assert "assign_cut.py" in text
@@ -461,7 +461,7 @@ def test_the_copy_comes_by_itself(
     def is_written() -> bool:
         return any("typed" in file.read_text() for file in folder.glob("*.json"))
 
-    qtbot.waitUntil(is_written, timeout=30_000)  # a busy disk takes seconds to write it through
+    qtbot.waitUntil(is_written)
 
 
 # Before the window
@@ -555,13 +555,13 @@ def test_a_film_of_the_steps_tells_how_far_it_is_and_can_be_cancelled(
     background = ran.document.background
     background.busy_changed.connect(lambda: counts.extend(background.counts.values()))
     ran.pictures.write(file)
-    qtbot.waitUntil(lambda: file.exists() and not background.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: file.exists() and not background.busy)
     assert file.read_bytes().startswith(b"GIF89a")
     assert (2 * len(ran.document.steps) + 2,) * 2 in counts
     file.unlink()
     ran.pictures.write(file)
     ran.status.cancel()
-    qtbot.waitUntil(lambda: not background._running, timeout=20_000)
+    qtbot.waitUntil(lambda: not background._running)
     assert not file.exists()
 
 

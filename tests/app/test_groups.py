@@ -34,7 +34,7 @@ def open_grouped(qtbot: QtBot, window: Window, name: str, grouping: str) -> list
     document.stages = Stages()
     document.change_form(grouping=grouping)
     assert window.files.open(RECORDINGS / f"{name}.tape")
-    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.diagnosis.calls), timeout=10_000)
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.diagnosis.calls))
     return groups(window)
 
 
@@ -120,7 +120,7 @@ def test_the_picker_on_a_frame_shows_another_turn_and_the_minus_folds_it(
     document, view = window.document, window.graph.view
     document.stages = Stages()
     document.open_trace(recurrent(50, odd=30))
-    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
 
     def click(name: FrameButton) -> None:
         view.fit(glides=False)
@@ -159,7 +159,7 @@ def test_the_search_goes_to_a_turn_of_a_loop_that_stands_open_or_closed(
     document, search = window.document, window.top_bar.search
     document.stages = Stages()
     document.open_trace(recurrent(50))
-    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
     qtbot.keyClicks(search, "turn 12")
     assert window.top_bar.found.text() == "Enter: turn 12 of 50"
     qtbot.keyClick(search, Qt.Key.Key_Return)
@@ -181,7 +181,7 @@ def test_the_search_finds_the_box_that_something_is_folded_into(
     document, search = window.document, window.top_bar.search
     document.stages = Stages()
     document.open_trace(recurrent(50))
-    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
     path = document.scene.frames[0].path
     qtbot.keyClicks(search, "tanh")
     (drawn,) = document.selection.nodes
@@ -199,7 +199,7 @@ def test_the_minus_of_a_box_folds_the_loop_that_it_stands_in(qtbot: QtBot, windo
     document, view = window.document, window.graph.view
     document.stages = Stages()
     document.open_trace(recurrent(50))
-    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames), timeout=10_000)
+    qtbot.waitUntil(lambda: is_drawn(window) and bool(document.scene.frames))
     inside = [box for box in document.scene.boxes if document.links.open_path(box.node)]
     assert inside
     rect = minus_rect(inside[0])

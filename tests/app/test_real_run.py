@@ -57,7 +57,7 @@ def test_a_pasted_page_is_explained(qtbot: QtBot, window: Window) -> None:
     assert window.source.repair_strip.isVisible()
     assert document.text.source.count("\n") == PASTED.count("\n")
     QTest.keyClick(window.source.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: settled(window), timeout=90_000)
+    qtbot.waitUntil(lambda: settled(window))
     (call,) = document.diagnosis.calls
     (finding,) = call.findings
     assert finding.status == "none"
@@ -86,9 +86,9 @@ def test_an_endless_loop_is_stopped_and_shown(qtbot: QtBot, window: Window) -> N
         "while True:\n    time.sleep(0.01)\n    y = y + x\n"
     )
     window.run()
-    qtbot.waitUntil(lambda: document.runs.ops > 5, timeout=60_000)
+    qtbot.waitUntil(lambda: document.runs.ops > 5)
     document.stop()
-    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    qtbot.waitUntil(lambda: settled(window))
     assert document.trace.ending.how == "interrupted"
     assert document.trace.ending.detail in ("line 5", "line 6", "line 7")
     assert document.scene.boxes
@@ -98,7 +98,7 @@ def test_a_crash_of_the_process_is_told_with_its_line(qtbot: QtBot, window: Wind
     document = window.document
     document.open_source("import os\nx = tf.Variable(1.0)\ny = x * x\nos.abort()\n")
     window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    qtbot.waitUntil(lambda: settled(window))
     assert document.trace.ending.how == "died"
     qtbot.waitUntil(lambda: "line 4" in window.output.text.toPlainText())
 
@@ -109,13 +109,13 @@ def test_a_recording_is_saved_and_loaded(qtbot: QtBot, window: Window, tmp_path:
         "x = tf.Variable(3.0)\nwith tf.GradientTape() as t:\n    y = x * x\ng = t.gradient(y, x)\n"
     )
     window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=60_000)
+    qtbot.waitUntil(lambda: settled(window))
     file = tmp_path / "run.tape"
     window.files.save_recording(file)
-    qtbot.waitUntil(lambda: not document.background.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not document.background.busy)
     document.open_source("")
     assert window.files.open(file)
-    qtbot.waitUntil(lambda: settled(window), timeout=10_000)
+    qtbot.waitUntil(lambda: settled(window))
     finding = document.diagnosis.calls[0].findings[0]
     assert finding.tensor is not None
     assert document.values.value_of(finding.tensor) == 6.0
@@ -134,11 +134,11 @@ def test_a_fix_is_recorded_apart_and_shown_beside_the_run(qtbot: QtBot, window: 
         findings = [finding for call in document.diagnosis.calls for finding in call.findings]
         return [fix for finding in findings for fix in finding.fixes]
 
-    qtbot.waitUntil(lambda: settled(window) and bool(fixes()), timeout=90_000)
+    qtbot.waitUntil(lambda: settled(window) and bool(fixes()))
     ran = document.trace
     finding = document.diagnosis.calls[0].findings[0]
     window.side_by_side.show_fix("", finding.fixes[0])
-    qtbot.waitUntil(lambda: document.comparing.both is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: document.comparing.both is not None)
     both = document.comparing.both
     assert both is not None
     assert document.trace is ran
@@ -156,7 +156,7 @@ def test_any_call_of_a_compiled_function_is_looked_into(qtbot: QtBot, window: Wi
         "for i in range(1, 21):\n    step(tf.constant(float(i)))\n"
     )
     window.run()
-    qtbot.waitUntil(lambda: settled(window), timeout=90_000)
+    qtbot.waitUntil(lambda: settled(window))
 
     def target() -> object:
         (operand,) = document.diagnosis.calls[0].call.targets
@@ -164,7 +164,7 @@ def test_any_call_of_a_compiled_function_is_looked_into(qtbot: QtBot, window: Wi
 
     def show(number: int) -> None:
         document.select_round(number)
-        qtbot.waitUntil(lambda: document.insides.awaited is None, timeout=60_000)
+        qtbot.waitUntil(lambda: document.insides.awaited is None)
 
     assert (document.round, target()) == (20, 800.0)
     ops = document.trace.ops.values()

@@ -40,6 +40,7 @@ from tapeviz.trace.model import Ending, Trace
 from tapeviz.trace.stats import Stats
 from tapeviz.trace.values import TensorPart
 from tapeviz.view import View
+from tests.waiting import PATIENCE
 
 from ..traces import SLICE_ASSIGN, op_at, site_at, trace_of
 
@@ -318,7 +319,7 @@ class SamplePipeline:
         for stream, text in self.printed:
             listener.printed(stream, text)
         if self.endless:
-            recording.stopped.wait(20)
+            recording.stopped.wait(PATIENCE)
             trace = replace(trace, ending=Ending("stopped", 1.0))
         listener.ended(replace(trace, source=source, printed=self.printed))
 

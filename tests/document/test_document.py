@@ -38,6 +38,7 @@ from tests.document.sample import (
     make_stages,
     make_trace,
 )
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def test_the_picture_of_the_last_run_is_not_composed_with_the_trace_of_this_one(
     first, drawn = document.arranged, list[tuple[Arranged, Trace]]()
 
     def arrange(*asked: Any) -> Arranged:
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return stages.arrange(*asked)
 
     def compose(arranged: Arranged, trace: Trace, *rest: Any) -> Scene:
@@ -171,7 +172,7 @@ def test_a_growing_trace_is_diagnosed_while_it_grows(
 
     def diagnose(trace: Trace) -> Diagnosis:
         asked.append(trace)
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return EMPTY_DIAGNOSIS
 
     document.stages = replace(document.stages, diagnose=diagnose)
@@ -241,7 +242,7 @@ def test_no_further_trace_is_taken_while_one_is_diagnosed(
     diagnosed = document.stages.diagnose
 
     def diagnose(trace: Trace) -> Diagnosis:
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return diagnosed(trace)
 
     document.stages = replace(document.stages, diagnose=diagnose)
@@ -259,7 +260,7 @@ def test_what_is_made_from_a_part_of_the_trace_is_given_up_when_the_snippet_is_o
     go_on = threading.Event()
 
     def diagnose(trace: Trace) -> Diagnosis:
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return EMPTY_DIAGNOSIS
 
     document.stages = replace(document.stages, diagnose=diagnose)
@@ -392,7 +393,7 @@ def test_a_diagnosis_that_comes_before_its_graph_is_composed_with_it(
     stages, go_on, composed = document.stages, threading.Event(), list[Any]()
 
     def arrange(*inputs: Any) -> Any:
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return stages.arrange(*inputs)
 
     def compose(*inputs: Any) -> Scene:
@@ -419,7 +420,7 @@ def test_work_that_another_replaces_ends_where_it_asks(qtbot: QtBot) -> None:
     def first() -> str:
         go_on()
         passed.append("begun")
-        go.wait(5)
+        go.wait(PATIENCE)
         go_on()
         passed.append("not reached")
         return "first"
@@ -440,7 +441,7 @@ def test_what_replaced_work_had_made_is_freed_without_a_collection(qtbot: QtBot)
     def work() -> None:
         large = threading.Event()  # anything that can be referred to weakly
         made.append(weakref.ref(large))
-        go.wait(5)
+        go.wait(PATIENCE)
         go_on()
 
     gc.disable()
@@ -458,7 +459,7 @@ def test_computing_tasks_come_one_after_the_other_unless_nobody_waits_for_one(
 
     def diagnose() -> None:
         order.append("diagnosis")
-        go.wait(5)
+        go.wait(PATIENCE)
         order.append("diagnosed")
 
     background.submit("diagnose", diagnose, lambda _: None)
@@ -669,10 +670,10 @@ def test_closed_background_work_is_waited_for_and_never_delivered(qtbot: QtBot) 
 
     def slow() -> bool:
         has_begun.set()
-        return go.wait(5)
+        return go.wait(PATIENCE)
 
     background.submit("slow", slow, answers.append)
-    assert has_begun.wait(5)
+    assert has_begun.wait(PATIENCE)
     background.submit("slow", lambda: "later", answers.append)
     assert not background.close(0.0)
     go.set()

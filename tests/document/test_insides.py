@@ -20,6 +20,7 @@ from tapeviz.trace.model import Trace
 from tapeviz.trace.stored.file import Recording
 from tests.document.sample import SamplePipeline
 from tests.recording.test_compiled_calls import BLOB, recorded_calls
+from tests.waiting import PATIENCE
 
 CALLS = 5
 FIRST = 3
@@ -41,7 +42,7 @@ class Slow:
 
     def look_into(self, op: OpId, turns: Sequence[int] = ()) -> Trace:
         self.asked.append(op)
-        self.may_answer.wait(20)
+        self.may_answer.wait(PATIENCE)
         return self.kept.look_into(op, turns)
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from tapeviz.kernel import KernelPool, Run, RunEnd, RunRequest, own_interpreter
 from tapeviz.kernel.model import Stream
+from tests.waiting import PATIENCE
 
 FAKE_RECORDER = Path(__file__).parent / "fake_recorder"
-PATIENCE = 90.0
 
 
 @dataclass

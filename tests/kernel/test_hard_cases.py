@@ -10,8 +10,7 @@ import pytest
 
 from tapeviz.kernel import RunEnd
 from tapeviz.kernel.inside import wire
-
-from .conftest import PATIENCE
+from tests.waiting import PATIENCE
 
 
 def stopped(heard, wait: float) -> RunEnd:
@@ -209,7 +208,7 @@ def test_stop_before_the_beginning_and_after_the_end(pool, play):
 def test_releasing_a_running_snippet_ends_it(start):
     heard = start("import time; time.sleep(60)")
     heard.run.release()
-    assert heard.run.wait(10).reason == "interrupted"
+    assert heard.run.wait(PATIENCE).reason == "interrupted"
 
 
 @pytest.mark.parametrize(

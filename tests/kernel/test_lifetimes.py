@@ -34,8 +34,9 @@ from tapeviz.kernel.fork_server import ForkedKernel, ForkServerProcess
 from tapeviz.kernel.live_kernel import LiveKernel
 from tapeviz.kernel.scratch import Scratch
 from tapeviz.kernel.supply import Supply
+from tests.waiting import PATIENCE, wait_until
 
-from .conftest import FAKE_RECORDER, PATIENCE, Heard
+from .conftest import FAKE_RECORDER, Heard
 from .test_choices import bare, spec  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at /proc and signals")
@@ -82,13 +83,6 @@ def begin(pool: KernelPool, source: str) -> Heard:
     return heard
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
-    until = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < until, "it did not become so"
-        time.sleep(0.01)
-
-
 def only(pool: KernelPool) -> Supply:
     (supply,) = pool._supplies.values()
     return supply
@@ -117,7 +111,7 @@ def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
             choose_kernel(spec) if way == "launch" else own_interpreter(), recorder=FAKE_RECORDER
         )
         check_is_closed(pool, way)
-        wait_until(lambda: set(threading.enumerate()) <= before, 2)
+        wait_until(lambda: set(threading.enumerate()) <= before)
         counts.append(len(_open_descriptors()))
     # Pools of other tests may open some meanwhile; one that leaks does so each time.
     assert not counts[0] < counts[1] < counts[2], counts
@@ -126,7 +120,7 @@ def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
 def check_is_closed(pool: KernelPool, way: str) -> None:
     """Use a pool, close it in the middle of a run, and look for its processes and folders."""
     ended = play(pool, "kept = 1")
-    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    running = begin(pool, CHILD + "import time; time.sleep(300)")
     folders = only(pool)._scratch.folders
     pids = running.events_of("pids")[0]["pids"]
     if way == "launch":
@@ -135,7 +129,7 @@ def check_is_closed(pool: KernelPool, way: str) -> None:
     pool.close()
     assert running.end.reason == "interrupted"
     assert ended.end.reason == "finished"
-    wait_until(lambda: not any(map(is_alive, pids)), 2)
+    wait_until(lambda: not any(map(is_alive, pids)))
     assert not any(folder.exists() for folder in folders)
     pool.close()  # a second time does nothing
 
@@ -143,7 +137,7 @@ def check_is_closed(pool: KernelPool, way: str) -> None:
 def test_a_resting_pool_keeps_its_runs_and_no_others(make_pool):
     pool = make_pool()
     assert not pool.is_in_use
-    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    running = begin(pool, CHILD + "import time; time.sleep(300)")
     assert pool.is_in_use
     wait_until(lambda: only(pool)._ready)  # the reserve
     pool.rest()
@@ -186,7 +180,7 @@ def test_when_we_are_killed_all_goes(ending, tmp_path):
         f"pool = KernelPool(own_interpreter(), recorder=Path({str(FAKE_RECORDER)!r}))\n"
         f"pool.run(RunRequest({CHILD + ending!r}), Listener())\n"
         "print(*pool._current._scratch.folders, flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(300)\n"
     )
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join([os.environ["PYTHONPATH"], root])
@@ -208,8 +202,8 @@ def test_when_we_are_killed_all_goes(ending, tmp_path):
             file.touch()
             (Path(folders[1], "g1") / file.name).symlink_to(file)
         process.kill()
-    wait_until(lambda: not any(map(is_alive, pids)), 5)
-    wait_until(lambda: not any(map(os.path.exists, folders)), 5)
+    wait_until(lambda: not any(map(is_alive, pids)))
+    wait_until(lambda: not any(map(os.path.exists, folders)))
     assert not generated.exists()
     assert not bytecode.parent.exists()
 
@@ -221,7 +215,7 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(can_fork, tmp_
     (tmp_path / "light" / "tensorflow.py").write_text(
         "import ctypes, os\n"
         f"with open({str(importing)!r}, 'a') as file: file.write(f'{{os.getpid()}}\\n')\n"
-        "ctypes.PyDLL(None).sleep(60)\n"
+        "ctypes.PyDLL(None).sleep(300)\n"
     )
     program = (
         "import time\n"
@@ -230,7 +224,7 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(can_fork, tmp_
         "pool = KernelPool(own_interpreter())\n"
         "pool.warm()\n"
         "print(*pool._current._scratch.folders, flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(300)\n"
     )
     path = os.pathsep.join([os.environ["PYTHONPATH"], str(Path(__file__).parents[2])])
     with subprocess.Popen(
@@ -243,18 +237,18 @@ def test_when_we_are_killed_while_tensorflow_is_imported_all_goes(can_fork, tmp_
         wait_until(lambda: importing.exists() and importing.read_text().endswith("\n"))
         pids = [int(pid) for pid in importing.read_text().split()]
         process.kill()
-    wait_until(lambda: not any(map(is_alive, pids)), 5)
-    wait_until(lambda: not any(map(os.path.exists, folders)), 5)
+    wait_until(lambda: not any(map(is_alive, pids)))
+    wait_until(lambda: not any(map(os.path.exists, folders)))
 
 
 def test_a_killed_fork_server_is_replaced(make_pool):
     pool = make_pool()
-    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    running = begin(pool, CHILD + "import time; time.sleep(300)")
     kernel, fork_server, child = running.events_of("pids")[0]["pids"]
     os.kill(fork_server, signal.SIGKILL)
-    assert running.run.wait(10).reason == "died"
+    assert running.run.wait(PATIENCE).reason == "died"
     assert play(pool, "print('again')").text() == "again\n"
-    wait_until(lambda: not is_alive(kernel) and not is_alive(child), 3)
+    wait_until(lambda: not is_alive(kernel) and not is_alive(child))
 
 
 def test_a_fork_server_that_a_snippet_stopped_is_replaced(make_pool, monkeypatch):
@@ -279,7 +273,7 @@ def test_a_run_right_after_the_fork_server_was_killed_runs(make_pool):
     pool = make_pool(reserve=2)
     pool.warm()
     for milliseconds in (0, 10):
-        wait_until(lambda: pool._supplies and len(only(pool)._ready) == 2, PATIENCE)
+        wait_until(lambda: pool._supplies and len(only(pool)._ready) == 2)
         os.kill(only(pool)._fork_server.pid, signal.SIGKILL)
         time.sleep(milliseconds / 1000)
         heard = play(pool, "import time; time.sleep(0.3); print('here')")
@@ -297,7 +291,7 @@ def test_a_run_that_is_stopped_while_its_kernel_ends_is_not_run_elsewhere(make_p
     monkeypatch.setattr(ForkedKernel, "is_sure_to_live", end_meanwhile)
     pool = make_pool()
     pool.warm()
-    wait_until(lambda: pool._supplies and only(pool)._ready, PATIENCE)
+    wait_until(lambda: pool._supplies and only(pool)._ready)
     run = pool.run(RunRequest("print('here')"), heard := Heard())
     runs.put(run)
     assert run.wait(PATIENCE).reason == "interrupted"
@@ -447,7 +441,7 @@ def test_a_run_that_waits_can_be_stopped(make_pool):
     heard = Heard()
     run = pool.run(RunRequest("print(1)"), heard)
     run.stop()
-    assert run.wait(10).reason == "interrupted"
+    assert run.wait(PATIENCE).reason == "interrupted"
     assert heard.calls == ["ended"]
     assert play(pool, "print(2)").text() == "2\n"
 
@@ -487,7 +481,7 @@ def test_socket_paths_stay_short(monkeypatch, tmp_path):
 
 def test_the_connection_file_is_private(make_pool):
     pool = make_pool()
-    running = begin(pool, CHILD + "import time; time.sleep(60)")
+    running = begin(pool, CHILD + "import time; time.sleep(300)")
     files = list(only(pool)._scratch.sockets.glob("*.json"))
     assert files
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)

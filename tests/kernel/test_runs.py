@@ -12,8 +12,9 @@ import pytest
 
 from tapeviz.errors import TapevizError
 from tapeviz.kernel import KernelPool, Run, RunEnd, RunRequest
+from tests.waiting import PATIENCE
 
-from .conftest import PATIENCE, Heard
+from .conftest import Heard
 
 
 def test_events_and_output_arrive_in_order_on_one_thread(play):

@@ -250,9 +250,7 @@ def test_with_little_room_the_call_that_is_picked_can_be_read(
     other = replace(call, call=replace(call.call, id=CallId(2), site=Site(SiteId(99), ())))
     panel.document.diagnosing.take(Diagnosis((call, other)))
     header.resize(215, 30)
-    qtbot.wait(20)
-    assert panel.calls.isVisibleTo(header)
-    assert panel.calls.width() >= 90
+    qtbot.waitUntil(lambda: panel.calls.isVisibleTo(header) and panel.calls.width() >= 90)
     shown = [name for name, button in panel.buttons.items() if button.isVisibleTo(header)]
     assert shown == ["back", "forward", "play"]
     header.resize(400, 30)

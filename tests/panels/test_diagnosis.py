@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tapeviz.analysis.causes.values.cancelled import Cancelled
 from tapeviz.analysis.findings import Cause
-from tapeviz.analysis.model import Diagnosis, ExplainedError, Warned
+from tapeviz.analysis.model import CallDiagnosis, Diagnosis, ExplainedError, Warned
 from tapeviz.analysis.status import STATUS_WORDS
 from tapeviz.document import Document
 from tapeviz.panels.diagnosis.cards import breakable
@@ -27,6 +27,7 @@ from tapeviz.trace.ids import CallId
 from tapeviz.trace.model import Trace
 from tests.document.sample import FIX, SamplePipeline
 from tests.evidence import saying
+from tests.waiting import PATIENCE
 
 
 def words(widget: QWidget) -> str:
@@ -387,12 +388,13 @@ def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPa
     show(qtbot, panel, many)
     for number in (5, 2, 2 * PAGE + 3):  # the last one is on a page that was not made yet
         document.select_call(CallId(number))
-        qtbot.wait(20)
-        qtbot.waitUntil(lambda: panel.is_settled, timeout=30_000)
-        (card,) = [
-            card for card in panel.cards if getattr(card, "call", None) is many.calls[number - 1]
-        ]
-        qtbot.waitUntil(lambda card=card: is_in_sight(panel, card), timeout=10_000)
+        call = many.calls[number - 1]
+
+        def is_shown(call: CallDiagnosis = call) -> bool:
+            cards = [card for card in panel.cards if getattr(card, "call", None) is call]
+            return panel.is_settled and len(cards) == 1 and is_in_sight(panel, cards[0])
+
+        qtbot.waitUntil(is_shown)
 
 
 def test_cards_of_a_part_of_a_run_are_not_gone_to_when_it_ends(
@@ -402,7 +404,7 @@ def test_cards_of_a_part_of_a_run_are_not_gone_to_when_it_ends(
     bar = panel.findChild(QScrollArea).verticalScrollBar()
     qtbot.waitUntil(lambda: not document.background.busy)
     is_diagnosed = threading.Event()
-    document.background.submit("diagnose", lambda: is_diagnosed.wait(20), lambda _: None)
+    document.background.submit("diagnose", lambda: is_diagnosed.wait(PATIENCE), lambda _: None)
     document.change_overlay(replace(document.view.overlay, call=7))
     document.trace = replace(document.trace, filename="another.py")
     document.trace_changed.emit()
@@ -524,9 +526,8 @@ def test_after_a_run_a_warning_stays_in_sight(qtbot: QtBot, panel: DiagnosisPane
     document.trace = replace(document.trace, filename="another.py")
     document.trace_changed.emit()
     show(qtbot, panel, Diagnosis(calls, warnings=(Warned("broadcast", 3, "Shapes differ."),)))
-    qtbot.wait(100)
     assert "Shapes differ." in words(panel.cards[0])
-    assert is_in_sight(panel, panel.cards[0])
+    qtbot.waitUntil(lambda: is_in_sight(panel, panel.cards[0]))
 
 
 def test_a_zero_that_is_as_it_should_be_is_not_counted_as_trouble(

@@ -222,7 +222,7 @@ def test_names_of_the_text_are_completed(qtbot: QtBot, panel: SourcePanel) -> No
     qtbot.keyClicks(panel.editor, "learn")
     popup = panel.completion.popup
     panel.completion.ask()
-    qtbot.waitUntil(popup.isVisible, timeout=60_000)
+    qtbot.waitUntil(popup.isVisible)
     qtbot.keyClick(popup, Qt.Key.Key_Return)
     assert panel.editor.toPlainText() == "learning_rate = 1\nlearning_rate"
 
@@ -231,12 +231,12 @@ def test_a_dot_asks_enter_breaks_the_line_and_tab_takes(qtbot: QtBot, panel: Sou
     put(panel, "")
     qtbot.keyClicks(panel.editor, "'a'.")
     popup = panel.completion.popup
-    qtbot.waitUntil(popup.isVisible, timeout=60_000)
+    qtbot.waitUntil(popup.isVisible)
     qtbot.keyClick(popup, Qt.Key.Key_Return)
     assert panel.editor.toPlainText() == "'a'.\n"
     panel.editor.undo()
     panel.completion.ask()
-    qtbot.waitUntil(popup.isVisible, timeout=60_000)
+    qtbot.waitUntil(popup.isVisible)
     qtbot.keyClicks(popup, "upp")
     assert panel.editor.toPlainText() == "'a'.upp"
     qtbot.keyClick(popup, Qt.Key.Key_Tab)

@@ -139,7 +139,7 @@ def test_a_long_text_is_coloured_while_the_window_answers(qtbot: QtBot, editor: 
         editor.moveCursor(QTextCursor.MoveOperation.NextBlock, QTextCursor.MoveMode.KeepAnchor)
     editor.textCursor().removeSelectedText()
     last = editor.blockCount() - 2
-    qtbot.waitUntil(lambda: foreground(editor, last, 8) == comment, timeout=60_000)
+    qtbot.waitUntil(lambda: foreground(editor, last, 8) == comment)
     lines = range(1, last)
     assert [line for line in lines if foreground(editor, line, 8) != comment] == []
 

@@ -32,6 +32,7 @@ from tests.document.sample import (
     make_stages,
     make_trace,
 )
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -270,7 +271,7 @@ class GrowingPipeline(SamplePipeline):
 
     def _report(self, source: str, listener: Listener, recording: SampleRecording) -> None:
         listener.traced(make_trace(source))
-        recording.stopped.wait(20)
+        recording.stopped.wait(PATIENCE)
         listener.ended(make_trace(source))
 
 
@@ -323,7 +324,7 @@ def test_the_first_view_is_the_same_whatever_is_slow(
     is_free.set()
 
     def held(*arguments: object) -> Any:
-        is_free.wait(20)
+        is_free.wait(PATIENCE)
         return getattr(stages, last)(*arguments)
 
     held_stages = replace(stages, **{last: held}, compose=_ringed_by_its_own_diagnosis)

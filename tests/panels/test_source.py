@@ -23,6 +23,7 @@ from tapeviz.trace.ids import OpId, SiteId
 from tapeviz.trace.model import Failure, Trace
 from tapeviz.trace.sites import Site, StackFrame
 from tests.document.sample import SOURCE, SamplePipeline, make_trace
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -262,7 +263,7 @@ def test_a_run_waits_for_the_repair_of_what_was_pasted(qtbot: QtBot, panel: Sour
     document, gate = panel.document, threading.Event()
 
     def repair(text: str) -> Repaired:
-        gate.wait(20)
+        gate.wait(PATIENCE)
         return Repaired("x = 1\ny = 2\n", (Repair(1, "removed the prompt >>>"),))
 
     document.stages = replace(document.stages, repair=repair)

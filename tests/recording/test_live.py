@@ -12,6 +12,7 @@ from tapeviz.repair import repair
 from tapeviz.trace.events import OpRan, encode
 from tapeviz.trace.model import Trace
 from tests.traces import Script
+from tests.waiting import PATIENCE
 
 
 class Growing(Silent):
@@ -50,7 +51,7 @@ def test_a_long_run_under_way_gives_no_more_traces(monkeypatch: pytest.MonkeyPat
         live.events([encode(event)], b"")
         ops += isinstance(event, OpRan)
         if ops <= 3:
-            assert heard.has_heard.wait(10)
+            assert heard.has_heard.wait(PATIENCE)
         else:
             assert not _timers()
     assert sorted(set(heard.ops)) == [0, 1, 2, 3]
@@ -64,7 +65,7 @@ def test_a_run_that_waits_gives_a_trace_of_what_it_did(monkeypatch: pytest.Monke
     live.events([encode(event) for event in script.events], b"")
     assert not heard.has_heard.wait(0.3)
     heard.is_busy = False
-    assert heard.has_heard.wait(10)
+    assert heard.has_heard.wait(PATIENCE)
     assert heard.ops == [5]
 
 
