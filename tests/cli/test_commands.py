@@ -200,6 +200,7 @@ def test_an_interruption_while_modules_are_imported_is_a_line(module: str) -> No
                 if name == {module!r}:
                     os.kill(os.getpid(), signal.SIGINT)
         sys.meta_path.insert(0, Interrupts())
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" ignores it
         from tapeviz.__main__ import main
         sys.argv = ["tapeviz", "explain", "a.py"]
         sys.exit(main())
