@@ -17,6 +17,7 @@ from tapeviz.trace.model import Trace
 from tapeviz.trace.ops import Op, OpDescription, Shape, Tensor
 from tapeviz.trace.read import read
 from tapeviz.trace.sites import Site, StackFrame
+from tapeviz.trace.stored.file import Recording
 
 SLICE_ASSIGN = """x = tf.Variable([[2.0, 3.0, 4.0],
                  [1.0, 10., 100.]])
@@ -46,6 +47,10 @@ class Script:
 
     def trace(self) -> Trace:
         return read(self.events, bytes(self._blob), self.source, "snippet.py")
+
+    def recording(self) -> Recording:
+        lines = tuple(map(e.encode, self.events))
+        return Recording(self.source, "snippet.py", lines, bytes(self._blob))
 
     def site(self, *lines: int, function: str = "<module>") -> int:
         frames = tuple((function if i == 0 else "<module>", line) for i, line in enumerate(lines))

@@ -918,7 +918,7 @@ RAISING = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(RAISING, 3))
+@pytest.mark.parametrize("name", sampled(RAISING, 5))
 def test_explanation(name: str, recorder: Recorder) -> None:
     text, said = RAISING[name]
     trace = _recorded(text, recorder)

@@ -25,14 +25,14 @@ RECORDINGS = Path(__file__).parents[1] / "recordings"
 
 
 @pytest.fixture
-def compared(qtbot: QtBot, ran: Window, pipeline: SamplePipeline) -> Window:
+def compared(qtbot: QtBot, window: Window) -> Window:
     """Before the slice assign was mended, and after, recorded with TensorFlow."""
-    ran.document.stages = Stages()
-    assert ran.files.open(RECORDINGS / "slice_assign.tape")
-    qtbot.waitUntil(lambda: bool(ran.document.diagnosis.calls))
-    ran.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
-    qtbot.waitUntil(lambda: ran.document.comparing.both is not None)
-    return ran
+    window.document.stages = Stages()
+    assert window.files.open(RECORDINGS / "slice_assign.tape")
+    qtbot.waitUntil(lambda: bool(window.document.diagnosis.calls))
+    window.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
+    qtbot.waitUntil(lambda: window.document.comparing.both is not None)
+    return window
 
 
 def on_screen(window: Window, node: str) -> QPoint:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tapeviz.trace.stored.file import save
+from tests.traces import Script
+
 PROGRAM = """
 import faulthandler, os, signal, sys, time
 faulthandler.dump_traceback_later(100, exit=True)  # where it hangs, if it does
@@ -52,34 +55,44 @@ def watch(window, paths):
 opened, main.open_first = main.open_first, watch
 sys.exit(tapeviz())
 """
-SNIPPETS = {
-    "run": "x = tf.Variable(1.0)\nwhile True:\n    x.assign_add(1.0)\n",
-    "layout": (
-        "x = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    y = x * x\n"
-        "    for i in range(3000):\n        y = tf.sin(y) * x\ng = t.gradient(y, x)\n"
-    ),
-}
+ENDLESS = "x = tf.Variable(1.0)\nwhile True:\n    x.assign_add(1.0)\n"
 SNIPPET = (
     "x = tf.Variable(1.0)\nc = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n"
     "    c.assign(3.0 * x)\n    y = c * c\ng = t.gradient(y, x)\n"
 )
 
 
-RUNS = ("run", "layout", "fixes")
-"""Ways that need what a snippet recorded; in the others TensorFlow is still being imported."""
+RUNS = ("run", "fixes")
+"""Ways that need a snippet that runs; in the others TensorFlow is still being imported."""
+
+
+def long_recording(path: Path) -> None:
+    """A recording whose layout takes a while."""
+    script = Script("x = tf.Variable(1.0)\n")
+    x = script.variable("x", value=1.0)
+    tape = script.tape()
+    y = script.read(x)
+    for _ in range(3000):
+        y = script.op("Mul", [script.op("Sin", [y], line=1), script.read(x)], line=1)
+    with script.call(tape, [y], [x], line=1) as results:
+        results.append(script.tensor(value=1.0))
+    save(script.recording(), path)
 
 
 def end_of(way: str, home: Path) -> tuple[int, list[str]]:
     """Exit status, and what it said on standard error."""
-    snippet = home / "snippet.py"
-    snippet.write_text(SNIPPETS.get(way, SNIPPET))
+    file = home / ("snippet.tape" if way == "layout" else "snippet.py")
+    if way == "layout":
+        long_recording(file)
+    else:
+        file.write_text(ENDLESS if way == "run" else SNIPPET)
     path = os.environ.get("PYTHONPATH", "")
     if way not in RUNS:
         (home / "slow").mkdir()
         (home / "slow" / "tensorflow.py").write_text("import time\ntime.sleep(90)\n")
         path = os.pathsep.join(filter(None, (str(home / "slow"), path)))
     ended = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, way, str(snippet)],
+        [sys.executable, "-X", "faulthandler", "-c", PROGRAM, way, str(file)],
         env={
             **os.environ,
             "QT_QPA_PLATFORM": "offscreen",

@@ -19,6 +19,7 @@ from tapeviz.export.writing import WRITERS
 from tapeviz.kernel import KernelPool
 from tapeviz.recording.kept import KeptRecording
 from tapeviz.trace.stored.file import load
+from tests.waiting import PATIENCE
 
 FLOWS = """\
 x = tf.Variable(3.0)
@@ -264,7 +265,7 @@ def test_input_comes_from_standard_input(
 def test_output_that_nobody_reads_ends_the_run(tmp_path: Path) -> None:
     endless = _file(tmp_path, "endless.py", "while True:\n    print('again')\n")
     command = f"{shlex.quote(sys.executable)} -m tapeviz explain {shlex.quote(endless)} | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "again\n"
     assert "Traceback" not in done.stderr
     assert "bug of tapeviz" not in done.stderr

@@ -2259,7 +2259,7 @@ TEXTS = [example.text for example in examples()] + [case.text for case in CASES]
 def test_any_text_gives_texts_that_parse(kind: str) -> None:
     """The cause may be named on whatever line: no function fails, and none makes nonsense."""
     choices = evidence_of(kind)
-    for number, text in enumerate(sampled(TEXTS, 7)):
+    for number, text in enumerate(sampled(TEXTS, 13)):
         if ".gradient(" not in text or "with " not in text:
             continue
         lines = len(text.splitlines())
@@ -2298,7 +2298,7 @@ def test_operands_that_do_not_fit(line: str, message: str, mended: list[str]) ->
 
 
 def test_nothing_planned_changes_nothing() -> None:
-    for text in sampled(TEXTS, 4):
+    for text in sampled(TEXTS, 8):
         assert Plan(ParsedSource(text)).text() == text
 
 

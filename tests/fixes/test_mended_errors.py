@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder
 
 
-@parametrize_sampled(3, ("text", "line"), errors.ROWS)
+@parametrize_sampled(5, ("text", "line"), errors.ROWS)
 def test_an_error_mended(text: str, line: str, recorder: Recorder) -> None:
     trace, diagnosis = record(recorder, "import tensorflow as tf\n" + dedent(text).strip() + "\n")
     error = try_fixes(trace, diagnosis, recorder).error

@@ -20,7 +20,7 @@ from tapeviz.layout.picture import finished
 @pytest.mark.parametrize("direction", ["down", "right"])
 @pytest.mark.parametrize(
     "graph",
-    [lstm(40), residual(120, backward=True), random_dag(900, 1.3, 2)],
+    [lstm(40), residual(120, backward=True), random_dag(500, 1.3, 2)],
     ids=["lstm", "residual", "random"],
 )
 def test_large_graphs_are_clear_and_run_forward(graph, direction: str) -> None:

@@ -383,10 +383,14 @@ def is_in_sight(panel: DiagnosisPanel, card: QWidget) -> bool:
     return top >= -5 and top + min(card.height(), 300) <= panel.height()
 
 
-def test_the_card_of_the_drawn_call_is_in_sight(qtbot: QtBot, panel: DiagnosisPanel) -> None:
-    document, many = panel.document, calls_of_many(panel, 3 * PAGE)
+def test_the_card_of_the_drawn_call_is_in_sight(
+    qtbot: QtBot, panel: DiagnosisPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = 6
+    monkeypatch.setattr("tapeviz.panels.diagnosis.panel.PAGE", page)
+    document, many = panel.document, calls_of_many(panel, 3 * page)
     show(qtbot, panel, many)
-    for number in (5, 2, 2 * PAGE + 3):  # the last one is on a page that was not made yet
+    for number in (5, 2, 2 * page + 3):  # the last one is on a page that was not made yet
         document.select_call(CallId(number))
         call = many.calls[number - 1]
 

@@ -217,6 +217,8 @@ def _named_values(space: dict[str, Any], wanted: list[str]) -> dict[str, Any]:
 def _as_numpy(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_as_numpy(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _as_numpy(item) for key, item in value.items()}
     return value.numpy() if hasattr(value, "numpy") else value
 
 

@@ -1,4 +1,7 @@
-"""Causes inside of a compiled function are found as well as when its body runs op by op."""
+"""Causes inside of a compiled function are found as well as when its body runs op by op.
+
+The snippets are recorded in forks, which take a third of a kernel's time.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pytest
 
 from tapeviz.analysis.diagnose import diagnose
 
+from ..recorder.forks import ForkedPool
 from .comparing import same_bits
 from .compiled import CASES, Case
 from .plain_runs import PlainRuns
@@ -19,6 +23,14 @@ if TYPE_CHECKING:
     from tapeviz.analysis.findings import Finding
     from tapeviz.recording.live import Recorder
     from tapeviz.trace.stats import Array
+    from tests.recorder.forks import ForkServer
+
+
+@pytest.fixture(scope="module")
+def recorder(forks: ForkServer) -> Recorder:
+    from tapeviz.recording.live import Recorder
+
+    return Recorder(ForkedPool(forks))
 
 
 OP_BY_OP = "import tensorflow; tensorflow.config.run_functions_eagerly(True); "

@@ -3,9 +3,7 @@ runs the same with tapeviz."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +13,14 @@ from tapeviz.files.examples import Example, example, examples
 
 from ..sampling import sampled
 from .comparing import check_same
-from .plain_runs import PlainRun, PlainRuns
+from .plain_runs import PlainRuns
 from .recombining import check_recombines
 from .recorded_runs import recorded
 
 if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder
 
-Ended = Callable[[str], dict[str, Any]]
+Ended = dict[str, dict[str, Any]]
 
 # What a name must hold at the end: None, or numbers as float32 (processors differ in the last bit).
 EXPECTED: dict[str, dict[str, Any]] = {
@@ -83,34 +81,29 @@ OTHERS = {
 
 
 @pytest.fixture(scope="module")
-def plainly(plain: PlainRuns) -> Callable[[str], PlainRun]:
-    """An example by its name, run once."""
-
-    @functools.cache
-    def run(name: str) -> PlainRun:
+def ended(plain: PlainRuns) -> Ended:
+    """The values under the names of each example in the end. All run in one process; those that
+    turn eager mode off come last."""
+    names = sorted({*EXPECTED, *OTHERS}, key=lambda name: (name.endswith("graph_mode"), name))
+    texts = []
+    for name in names:
         wanted = [*EXPECTED.get(name, ()), *OTHERS.get(name, ())]
-        return plain.run(example(name).text, wanted=wanted)
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def ended(plainly: Callable[[str], PlainRun]) -> Ended:
-    """The values under the names of an example in the end."""
-    return lambda name: plainly(name).values[-1]
+        kept = ", ".join(f"{each!r}: {each}" for each in wanted)
+        texts.append(f"{example(name).text}\nended = {{{kept}}}\n")
+    return dict(zip(names, plain.values(texts, "ended"), strict=True))
 
 
-@pytest.mark.parametrize("each", sampled(examples(), 3), ids=lambda each: each.name)
-def test_example(each: Example, plainly: Callable[[str], PlainRun], recorder: Recorder) -> None:
+@pytest.mark.parametrize("each", sampled(examples(), 4), ids=lambda each: each.name)
+def test_example(each: Example, plain: PlainRuns, recorder: Recorder) -> None:
     with recorded(recorder, each.text) as run:
-        check_same(plainly(each.name), run)
+        check_same(plain.run(each.text), run)
         check_recombines(run)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_numbers(name: str, ended: Ended) -> None:
     for variable, expected in EXPECTED[name].items():
-        got = ended(name)[variable]
+        got = ended[name][variable]
         if expected is None or expected == [None] * 3:
             assert got == expected
         else:
@@ -118,13 +111,13 @@ def test_numbers(name: str, ended: Ended) -> None:
 
 
 def test_penalty_reaches_the_critic(ended: Ended) -> None:
-    gradients = ended("gradient_penalty")["gradients"]
+    gradients = ended["gradient_penalty"]["gradients"]
     assert len(gradients) == 3
     assert all(np.any(np.asarray(gradient)) for gradient in gradients)
 
 
 def test_mean_is_half_the_sum(ended: Ended) -> None:
-    found = ended("per_sample_loss")
+    found = ended["per_sample_loss"]
     for of_sum, of_mean in zip(found["summed"], found["averaged"], strict=True):
         np.testing.assert_allclose(0.5 * np.array(of_sum), of_mean, rtol=1e-6)
 
@@ -132,10 +125,10 @@ def test_mean_is_half_the_sum(ended: Ended) -> None:
 def test_product_form_has_the_slope_of_tanh(ended: Ended) -> None:
     x = np.array([0.5, 1.5, -1.0])
     slope = (1 - np.tanh(x) ** 2) / np.abs(np.tanh(x))
-    sums = ended("surrogate_gradient_product")["d_x"]
+    sums = ended["surrogate_gradient_product"]["d_x"]
     np.testing.assert_allclose(sums, slope * [1, 2, 3], rtol=1e-5)
     np.testing.assert_allclose(
-        ended("surrogate_gradient_graph_mode")["d_sign_value"], slope, rtol=1e-5
+        ended["surrogate_gradient_graph_mode"]["d_sign_value"], slope, rtol=1e-5
     )
 
 
@@ -152,19 +145,19 @@ def test_eigenvalue_has_its_numeric_derivative(name: str, result: str, ended: En
         [(loss(start + step * unit) - loss(start - step * unit)) / (2 * step) for unit in row]
         for row in np.eye(4).reshape(2, 2, 2, 2)
     ]
-    np.testing.assert_allclose(ended(name)[result], numeric, rtol=1e-5)
+    np.testing.assert_allclose(ended[name][result], numeric, rtol=1e-5)
 
 
 def test_network_learns(ended: Ended) -> None:
-    step = ended("mlp_step")
+    step = ended["mlp_step"]
     assert step["loss_after"] < step["loss"]
-    assert np.all(np.diff(ended("training_loop")["losses"]) < 0)
+    assert np.all(np.diff(ended["training_loop"]["losses"]) < 0)
 
 
 def test_some_gradients_stay(ended: Ended) -> None:
-    assert np.all(ended("stop_gradient")["d_student"])
-    assert np.all(ended("stop_recording")["d_logits"])
-    assert ended("inner_step_assigned")["d_weight"] is not None
-    assert [g is None for g in ended("unused_head")["gradients"]] == [False, False, True]
-    assert all(math.isnan(each) for each in ended("norm_at_zero")["d_residual"])
-    assert np.shape(ended("compiled_function")["d_weights"]) == (2, 2)
+    assert np.all(ended["stop_gradient"]["d_student"])
+    assert np.all(ended["stop_recording"]["d_logits"])
+    assert ended["inner_step_assigned"]["d_weight"] is not None
+    assert [g is None for g in ended["unused_head"]["gradients"]] == [False, False, True]
+    assert all(math.isnan(each) for each in ended["norm_at_zero"]["d_residual"])
+    assert np.shape(ended["compiled_function"]["d_weights"]) == (2, 2)

@@ -24,10 +24,10 @@ from .recorded_runs import recorded
 if TYPE_CHECKING:
     from tapeviz.recording.live import Recorder
 
-PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "3"))
+PROGRAMS = int(os.environ.get("TAPEVIZ_PROGRAMS", "2"))
 
 
-@pytest.mark.parametrize("seed", range(2, 2 + PROGRAMS))  # 0 and 1 take as long as all of these
+@pytest.mark.parametrize("seed", range(3, 3 + PROGRAMS))  # the first three take four times as long
 def test_program(seed: int, plain: PlainRuns, recorder: Recorder) -> None:
     text = nested_program(Random(seed))
     expected = plain.run(text)

@@ -145,7 +145,7 @@ def test_no_other_private_attribute_is_spelled() -> None:
     assert foreign - own - {"_replace"} <= set(EAGER_ATTRIBUTES)
 
 
-@pytest.mark.parametrize("name", sampled([*NAMES, *PLACES], 3))
+@pytest.mark.parametrize("name", sampled([*NAMES, *PLACES], 6))
 def test_one_name_is_missing(name: str, record: Callable[..., Recorded]) -> None:
     recorded = record(SNIPPET, lacking=name)
     assert recorded.out == PRINTED

@@ -37,7 +37,7 @@ def read(name: str) -> Read:
     return Read(name, trace, diagnose(trace))
 
 
-@pytest.fixture(params=sampled([path.stem for path in RECORDINGS], 3))
+@pytest.fixture(params=sampled([path.stem for path in RECORDINGS], 4))
 def recording(request: pytest.FixtureRequest) -> Read:
     return read(request.param)
 

@@ -33,7 +33,7 @@ lines = st.lists(
 ).map(lambda pairs: "\n".join(margin + text for margin, text in pairs))
 texts = st.one_of(anything, lines, st.tuples(lines, anything).map("\n".join))
 patient = settings(
-    max_examples=150 if IS_WHOLE else 50,
+    max_examples=150 if IS_WHOLE else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
