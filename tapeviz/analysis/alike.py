@@ -72,16 +72,48 @@ def reported_in_order(
     if ahead is not None:
         yield ahead
     groups = [group for group in diagnosis.groups if group is not ahead]
-    yield from (group for group in groups if group.is_troubled)
+    troubled = {id(group) for group in groups if lacks_some(diagnosis, group)}
+    yield from (group for group in groups if id(group) in troubled)
     yield from diagnosis.warnings
-    yield from (group for group in groups if not group.is_troubled)
+    yield from (group for group in groups if id(group) not in troubled)
+
+
+def lacks_some(diagnosis: Diagnosis, group: CallSite | CallDiagnosis) -> bool:
+    """Whether a gradient does not flow that should."""
+    if not group.is_troubled:
+        return False
+    harmless = harmless_places(diagnosis, group)
+    if isinstance(group, CallSite):
+        return any(each.is_troubled and each.place not in harmless for each in group.sources)
+    flowing = sum(n for (status, _), n in group.outcomes.items() if status == "flows")
+    return flowing + len(harmless) < len(group.findings)
+
+
+def harmless_places(diagnosis: Diagnosis, group: CallSite | CallDiagnosis) -> frozenset[int]:
+    """The places of the sources whose gradients do not flow in all rounds, as it should be: zero
+    beside others that flow, or too large for a scaled loss, but not in the last round."""
+    if isinstance(group, CallSite):
+        flows = any("flows" in series.statuses for series in group.sources)
+        troubled = [series for series in group.sources if series.is_troubled]
+        found = [each.place for each in troubled if _is_harmless(diagnosis, group, each)]
+    else:
+        flows = any(status == "flows" for status, _ in group.outcomes)
+        findings = enumerate(group.findings if group.harmless else ())
+        found = [n for n, each in findings if each.is_harmless and each.status == "zero"]
+    return frozenset(found if flows else ())
+
+
+def _is_harmless(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> bool:
+    last = next((status for status in reversed(series.statuses) if status), None)
+    found = (finding for _, finding in troubled_rounds(diagnosis, site, series))
+    return last != "nonfinite" and all(finding.is_harmless for finding in found)
 
 
 def alike_results(
     diagnosis: Diagnosis, group: CallSite | CallDiagnosis
 ) -> list[Sequence[SourceResult]]:
-    """The sources of a call or call site, grouped so that one card can speak of each group; groups
-    in trouble come first."""
+    """The sources of a call or call site, grouped so that one card can speak of each group; those
+    in trouble come first, and those last that do not flow as it should be."""
     found: list[Sequence[SourceResult]]
     if isinstance(group, CallSite):
         found = [
@@ -90,7 +122,12 @@ def alike_results(
         ]
     else:
         found = [CallResults(group, places) for places in group.alike]
-    return sorted(found, key=lambda results: not results[0].is_troubled)
+    harmless = harmless_places(diagnosis, group) if group.is_troubled else ()
+
+    def order(results: Sequence[SourceResult]) -> tuple[bool, bool]:
+        return results[0].place in harmless, not results[0].is_troubled
+
+    return sorted(found, key=order)
 
 
 def _series_result(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> SourceResult:

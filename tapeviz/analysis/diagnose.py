@@ -23,6 +23,7 @@ from .backward.turns import find_turns, loop_turns, parts_of_sources, with_diffe
 from .backward.walk import walk
 from .backward.walked import Walked, gradients_of
 from .call_facts import CallFacts
+from .causes.values.nonfinite import scales_loss
 from .errors.explain import caught_errors, explained_errors
 from .findings import MOST_OTHERS, Cause, Finding, Link, Status
 from .flow.ancestry import Ancestry, Position
@@ -58,7 +59,9 @@ def diagnose(trace: Trace) -> Diagnosis:
     warned = warn(facts.pop(call.id) for call in asked)  # none is kept longer than it is asked
     rounds = find_rounds(trace, calls, shapes_of(trace, asked))
     warnings = (*caught_errors(trace), *warned, *incomplete(trace))
-    return Diagnosis(calls, explained_errors(trace), warnings, rounds)
+    shown = default_call(trace)
+    first = shown.id if shown is not None else None
+    return Diagnosis(calls, explained_errors(trace), warnings, rounds, first)
 
 
 def reported(calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -92,8 +95,22 @@ def default_call(trace: Trace) -> Call | None:
     """The call that :meth:`Diagnosis.call` gives unless one is named, known before the diagnosis:
     the first in trouble, else the last."""
     calls = reported(trace.calls)
-    troubled = (call for call in calls if is_troubled(trace, call))
+    last = {(call.site.id, call.method): call for call in calls}
+    troubled = (
+        call
+        for call in calls
+        if is_troubled(trace, call)
+        if not _is_left_out(trace, call, last[call.site.id, call.method])
+    )
     return next(troubled, calls[-1] if calls else None)
+
+
+def _is_left_out(trace: Trace, call: Call, last: Call) -> bool:
+    """Whether the gradients of a scaled loss were too large in this round, and not any more in the
+    ``last``: the optimizer leaves such a step out and halves its scale."""
+    found = {status_of(trace, result) for result in call.results[: len(call.sources)]}
+    is_overflow = "nonfinite" in found <= {"nonfinite", "flows"}
+    return is_overflow and not is_troubled(trace, last) and scales_loss(trace.source)
 
 
 class PassOnDemand:

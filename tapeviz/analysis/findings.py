@@ -36,7 +36,7 @@ class Evidence(ABC):
 
     @property
     def is_harmless(self) -> bool:
-        """Whether the outcome is as it should be: there is nothing to mend."""
+        """Whether the outcome may be as it should be: there is nothing to mend."""
         return False
 
     @abstractmethod
@@ -146,9 +146,9 @@ class Finding:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether it is zero as it should be."""
-        is_zero = self.status == "zero"
-        return is_zero and self.cause is not None and self.cause.evidence.is_harmless
+        """Whether it does not flow, and that is as it should be."""
+        is_number = self.status in ("zero", "nonfinite")
+        return is_number and self.cause is not None and self.cause.evidence.is_harmless
 
     @property
     def across(self) -> TensorId | Array | None:

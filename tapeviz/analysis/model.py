@@ -54,7 +54,7 @@ class CallDiagnosis:
 
     @cached_property
     def harmless(self) -> int:
-        """How many findings are zero as they should be."""
+        """How many findings do not flow, as it should be."""
         return sum(finding.is_harmless for finding in self.findings)
 
     @cached_property
@@ -104,12 +104,13 @@ class ExplainedError:
 @dataclass(frozen=True)
 class Diagnosis:
     """All findings of a run. ``errors``: what ended the snippet, or blocks of a page; ``rounds``:
-    the calls by call site."""
+    the calls by call site; ``first``: the call to show first, if it is known."""
 
     calls: tuple[CallDiagnosis, ...] = ()
     errors: tuple[ExplainedError, ...] = ()
     warnings: tuple[Warned, ...] = ()
     rounds: Rounds = NO_ROUNDS
+    first: CallId | None = None
 
     @property
     def error(self) -> ExplainedError | None:
@@ -122,6 +123,8 @@ class Diagnosis:
 
     @cached_property
     def _first_shown(self) -> CallDiagnosis | None:
+        if self.first is not None:
+            return self._by_id[self.first]
         troubled = (call for call in self.calls if call.is_troubled)
         return next(troubled, self.calls[-1] if self.calls else None)
 
@@ -159,7 +162,7 @@ class Diagnosis:
         return site if site is not None and len(site) > 1 else None
 
     def call(self, call: CallId | None) -> CallDiagnosis | None:
-        """The named call; without a name the first troubled one, else the last."""
+        """The named call; without a name the one to show first: in trouble, else the last."""
         return self._first_shown if call is None else self._by_id.get(call)
 
 

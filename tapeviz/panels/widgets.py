@@ -215,11 +215,15 @@ STATUS_ICONS: dict[BadgeKind, str] = {
 
 
 class Badge(QWidget):
-    """The status of a gradient as icon and word: never by colour alone."""
+    """The status of a gradient as icon and word: never by colour alone. One that ``is_harmless``
+    has no colour."""
 
-    def __init__(self, status: BadgeKind, text: str, theme: Theme) -> None:
+    def __init__(
+        self, status: BadgeKind, text: str, theme: Theme, is_harmless: bool = False
+    ) -> None:
         super().__init__()
         self.status = status
+        self._is_harmless = is_harmless
         self._text = text
         self._theme = theme
         self._font = font("sans", SMALL, is_bold=True)
@@ -231,6 +235,8 @@ class Badge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         fill, text = badge_colours(self.status, self._theme)
+        if self._is_harmless:
+            fill, text = self._theme.window, self._theme.text_muted
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

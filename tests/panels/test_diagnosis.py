@@ -543,9 +543,11 @@ def test_a_zero_that_is_as_it_should_be_is_not_counted_as_trouble(
     flowing = replace(zero, status="flows", cause=None)
     show(qtbot, panel, Diagnosis((replace(call, findings=(flowing, flowing, zero)),)))
     assert panel.next_trouble.isHidden()
-    assert "1 is zero as it should be, the others flow" in words(panel)
+    assert "all flow but 1, as it should be" in words(panel)
+    assert [card.state for card in panel.cards] == ["good", "good", "harmless"]
     show(qtbot, panel, Diagnosis((replace(call, findings=(call.findings[0], flowing, zero)),)))
-    assert "1 does not flow · 1 is zero as it should be" in words(panel)
+    assert "1 does not flow · 1 more, as it should be" in words(panel)
+    assert [card.state for card in panel.cards] == ["trouble", "good", "harmless"]
     show(qtbot, panel, Diagnosis((replace(call, findings=(zero,)),)))
     assert "it does not flow" in words(panel)
 

@@ -60,14 +60,15 @@ def rule() -> QFrame:
 
 
 class Card(QFrame):
-    """A frame with a coloured edge; ``state``: ``trouble``, ``warning`` or ``good``."""
+    """A frame with a coloured edge; ``state``: ``trouble``, ``warning`` or ``good``, or
+    ``harmless`` where a gradient does not flow in all rounds, as it should be."""
 
     def __init__(self, state: str, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self.state = state
         edges = {"trouble": theme.trouble, "warning": theme.warning, "good": theme.success}
-        self._edge = edges[state]
+        self._edge = edges.get(state, theme.text_faint)
         self._is_current = False
         self.column = QVBoxLayout(self)
         self._stand(False)

@@ -7,7 +7,13 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
 
-from ...analysis.alike import SourceResult, alike_errors, alike_results, reported_in_order
+from ...analysis.alike import (
+    SourceResult,
+    alike_errors,
+    alike_results,
+    harmless_places,
+    reported_in_order,
+)
 from ...analysis.findings import Finding, Fix
 from ...analysis.model import ExplainedError, Warned
 from ...document import Document
@@ -77,15 +83,19 @@ class CardChooser:
                 make_warning = partial(WarningCard, document, theme, reported)
                 yield WantedCard((document.trace, theme, reported), make_warning)
             else:
+                is_calm = not reported.is_troubled
+                harmless = frozenset() if is_calm else harmless_places(diagnosis, reported)
                 for results in alike[id(reported)]:
-                    yield from self._of_sources(theme, results)
+                    yield from self._of_sources(theme, results, results[0].place in harmless)
 
     def _is_split(self, alike: Sequence[SourceResult]) -> bool:
         """Whether sources with the same outcome have a card each."""
         first = alike[0]
         return len(alike) == 1 or (first.call.call.id, first.finding.source) in self._split
 
-    def _of_sources(self, theme: Theme, alike: Sequence[SourceResult]) -> Iterator[WantedCard]:
+    def _of_sources(
+        self, theme: Theme, alike: Sequence[SourceResult], is_harmless: bool
+    ) -> Iterator[WantedCard]:
         """A card for sources with the same outcome, or for each of them."""
         is_split = self._is_split(alike)
         for result in alike if is_split else alike[:1]:
@@ -94,18 +104,18 @@ class CardChooser:
             for each in (alike[0], alike[-1]) if shared else (result,):
                 made_from += (each.call.call, each.place, each.series)
                 made_from += _all_but_fixes(each.finding)
-            make = partial(self._finding_card, theme, result, shared)
+            make = partial(self._finding_card, theme, result, shared, is_harmless)
             finding, number = result.finding, max(len(shared), 1)
             yield WantedCard(tuple(made_from), make, finding.fixes, finding.not_tried, number)
 
     def _finding_card(
-        self, theme: Theme, result: SourceResult, alike: Sequence[SourceResult]
+        self, theme: Theme, result: SourceResult, alike: Sequence[SourceResult], is_harmless: bool
     ) -> FindingCard:
         def split() -> None:
             self._split.add((result.call.call.id, result.finding.source))
             self._changed()
 
-        return FindingCard(self._document, theme, result, self._asks, alike, split)
+        return FindingCard(self._document, theme, result, self._asks, alike, split, is_harmless)
 
 
 def _all_but_fixes(found: Finding | ExplainedError) -> list[object]:

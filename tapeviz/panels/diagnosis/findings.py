@@ -35,7 +35,8 @@ class FindingCard(Card):
     """One source of one call, or of all rounds of a call site. Clicked, it becomes the one that the
     graph shows.
 
-    ``alike``: all sources that the card speaks for; ``split``: shows a card for each instead.
+    ``alike``: all sources that the card speaks for; ``split``: shows a card for each instead;
+    ``is_harmless``: it does not flow in all rounds, as it should be.
     """
 
     def __init__(
@@ -46,9 +47,11 @@ class FindingCard(Card):
         asks: Asks,
         alike: Sequence[SourceResult] = (),
         split: Callable[[], object] | None = None,
+        is_harmless: bool = False,
     ) -> None:
         call, finding, series = result.call, result.finding, result.series
-        super().__init__("good" if finding.status == "flows" else "trouble", theme)
+        state = "good" if finding.status == "flows" else "harmless" if is_harmless else "trouble"
+        super().__init__(state, theme)
         self.call, self.finding, self.series = call, finding, series
         self.site = document.diagnosis.rounds.site_of(call.call.id) if series else None
         self._document, self._asks = document, asks
@@ -70,7 +73,7 @@ class FindingCard(Card):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"{self.title}: {pill}")
         self.setAccessibleDescription(finding.message)
-        self.add_title(self.title, Badge(finding.status, pill, theme))
+        self.add_title(self.title, Badge(finding.status, pill, theme, is_harmless))
         if name != finding.source and not alike:
             self.add_words(f"written as {finding.source}", "faint")
         if self.site is not None and series is not None:

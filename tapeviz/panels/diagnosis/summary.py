@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...analysis.model import Diagnosis
-from ...analysis.rounds.call_sites import CallSite, SourceSeries
+from ...analysis.alike import harmless_places
+from ...analysis.rounds.call_sites import CallSite
 from ...analysis.run_words import NO_CODE, ran_no_code
 from ...analysis.unasked import unasked_words
 from ...document import Document
@@ -15,7 +15,7 @@ from ...wording import counted
 
 class Outcomes(NamedTuple):
     """How many gradients were asked for, how many of these do not flow, and how many of the others
-    are zero as they should be."""
+    do not, as it should be."""
 
     asked: int
     troubled: int
@@ -52,9 +52,9 @@ def summary_words(document: Document, outcomes: Outcomes) -> str:
         verb = "does" if troubled == 1 else "do"
         verdict = f"{troubled:,} {verb} not flow" if troubled else "all flow"
     if harmless:
-        verb = "is" if harmless == 1 else "are"
-        zero = f"{harmless:,} {verb} zero as it should be"
-        verdict = f"{verdict} · {zero}" if troubled else f"{zero}, the others flow"
+        words = "not in all rounds" if harmless == asked else f"all flow but {harmless:,}"
+        words = f"{verdict} · {harmless:,} more" if troubled else words
+        verdict = f"{words}, as it should be"
     parts = [asked_for, verdict] if asked else [asked_for]
     if "fixes" in document.background.busy:
         parts.append("trying fixes …")
@@ -62,29 +62,18 @@ def summary_words(document: Document, outcomes: Outcomes) -> str:
 
 
 def outcomes_of(document: Document) -> Outcomes:
-    """Count the outcomes of all sources; those of all rounds of a call site are one. Where no
-    source beside it gets a gradient, a zero counts as trouble in any case."""
+    """Count the outcomes of all sources; those of all rounds of a call site are one."""
     diagnosis = document.diagnosis
     asked = troubled = harmless = 0
     for group in diagnosis.groups:
         if isinstance(group, CallSite):
             count = len(group.sources)
-            in_trouble = [series for series in group.sources if series.is_troubled]
-            flowing = count - len(in_trouble)
-            zeros = sum(_is_harmless(diagnosis, group, series) for series in in_trouble)
+            flowing = sum(not series.is_troubled for series in group.sources)
         else:
             count = len(group.findings)
             flowing = sum(n for (status, _), n in group.outcomes.items() if status == "flows")
-            zeros = group.harmless
-        zeros = zeros if flowing else 0
+        expected = len(harmless_places(diagnosis, group)) if flowing < count else 0
         asked += count
-        harmless += zeros
-        troubled += count - flowing - zeros
+        harmless += expected
+        troubled += count - flowing - expected
     return Outcomes(asked, troubled, harmless)
-
-
-def _is_harmless(diagnosis: Diagnosis, site: CallSite, series: SourceSeries) -> bool:
-    """Whether a source is zero as it should be in the first round in which it does not flow, and
-    never None or not finite."""
-    finding = diagnosis.round(site, series.telling).findings[series.place]
-    return finding.is_harmless and {"flows", "zero", None}.issuperset(series.statuses)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from ...analysis.alike import harmless_places, lacks_some
 from ...analysis.findings import Finding, Status
 from ...analysis.inside_words import runs_words
 from ...analysis.model import CallDiagnosis, Diagnosis
@@ -137,7 +138,7 @@ def _group_marks(diagnosis: Diagnosis, trace: Trace) -> Iterator[LineMark | None
         if isinstance(group, CallSite):
             yield from _site_marks(diagnosis, group)
         else:
-            yield from _call_marks(group, trace)
+            yield from _call_marks(diagnosis, group, trace)
 
 
 def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark | None]:
@@ -145,15 +146,21 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark | Non
     tips = []
     few = _FewMarks()
     worst: Status = "flows"
+    harmless = harmless_places(diagnosis, site) if site.is_troubled else frozenset()
+    left_out: set[int] = set()
+    """Rounds in which the gradients of a scaled loss were too large."""
     for series in site.sources:
-        for number, finding in troubled_rounds(diagnosis, site, series):
-            worst = min(worst, finding.status, key=WORST_FIRST.index)
-            few.add(diagnosis.round(site, number), finding, f" (round {number:,})")
-            yield None
+        if series.place in harmless:
+            left_out.update(series.rounds_with("nonfinite"))
+        else:
+            for number, finding in troubled_rounds(diagnosis, site, series):
+                worst = min(worst, finding.status, key=WORST_FIRST.index)
+                few.add(diagnosis.round(site, number), finding, f" (round {number:,})")
+                yield None
         tips.append(f"∂{series.target}/∂{series.source}: {series_words(diagnosis, site, series)}")
     yield from few.marks()
     if worst == "flows":
-        badge = f"{len(site):,} flow"
+        badge = f"{len(site) - len(left_out):,} flow"
     else:
         found = [(n, series) for series in site.sources for n in series.rounds_with(worst)]
         word = joint_word(round_word(series, n) for n, series in found)
@@ -163,13 +170,19 @@ def _site_marks(diagnosis: Diagnosis, site: CallSite) -> Iterator[LineMark | Non
     )
 
 
-def _call_marks(call: CallDiagnosis, trace: Trace) -> Iterator[LineMark | None]:
+def _call_marks(
+    diagnosis: Diagnosis, call: CallDiagnosis, trace: Trace
+) -> Iterator[LineMark | None]:
     few = _FewMarks()
-    for finding in call.findings if call.is_troubled else ():
-        few.add(call, finding)
-        yield None
+    harmless = harmless_places(diagnosis, call) if call.is_troubled else frozenset()
+    for place, finding in enumerate(call.findings if call.is_troubled else ()):
+        if place not in harmless:
+            few.add(call, finding)
+            yield None
     yield from few.marks()
     worst = min((status for status, _ in call.outcomes), key=WORST_FIRST.index, default=None)
+    if harmless and not lacks_some(diagnosis, call):
+        worst = "flows"
     if worst is not None:
         tip = f"{call.call.method}: " + ", ".join(
             f"∂{f.target}/∂{f.source} {_badge(f.status, f.nonfinite)}"

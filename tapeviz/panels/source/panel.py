@@ -212,5 +212,5 @@ def first_line(diagnosis: Diagnosis) -> int:
     if diagnosis.error is not None:
         return diagnosis.error.line
     calls = (call for call in diagnosis.calls if call.is_troubled)
-    findings = (finding for call in calls for finding in call.findings)
+    findings = (finding for call in calls for finding in call.findings if not finding.is_harmless)
     return next((f.cause.line for f in findings if f.cause is not None and f.cause.line), 0)

@@ -42,7 +42,7 @@ class ObjectAttributes:
     """The values that the attributes of the snippet's objects were given. ``given``: what each
     attribute was given, in that order; ``named``: the attributes that each tensor was given to,
     with the name by which that was done (``self.w``); ``owners``: the last name outside of
-    functions of each object."""
+    functions of each object, or that of the object that it is an attribute of (``critic.l1``)."""
 
     given: Mapping[Attribute, Sequence[Given]]
     named: Mapping[TensorId, Mapping[str, Attribute]]
@@ -63,6 +63,7 @@ def attributes_of(bindings: Iterable[Binding], text: SourceText) -> ObjectAttrib
     given: dict[Attribute, list[Given]] = {}
     named: dict[TensorId, dict[str, Attribute]] = {}
     owners: dict[int, str] = {}
+    parts: dict[int, Attribute] = {}
     made: dict[tuple[str, _Place], int] = {}
     for binding in bindings:
         place = _place_of(binding.site)
@@ -70,6 +71,10 @@ def attributes_of(bindings: Iterable[Binding], text: SourceText) -> ObjectAttrib
             objects[binding.name, place] = binding.object
             if place == _MODULE:
                 owners[binding.object] = binding.name
+            root, _, path = binding.name.partition(".")
+            holder = objects.get((root, place))
+            if path and holder:
+                parts.setdefault(binding.object, Attribute(holder, path))
         for tensor, name in binding.tensors:
             root, _, path = name.partition(".")
             owner = objects.get((root, place))
@@ -84,12 +89,26 @@ def attributes_of(bindings: Iterable[Binding], text: SourceText) -> ObjectAttrib
                 held = Given(binding.when, tensor, binding.site.line)
                 given.setdefault(attribute, []).append(held)
                 named.setdefault(tensor, {})[name] = attribute
+    for part in parts.keys() - owners.keys():
+        owners[part] = _name_of_part(part, parts, owners)
     several = {each.owner for each, held in given.items() if each.owner < 0 and len(held) > 1}
     return ObjectAttributes(
         given,
         {tensor: _of_others(known, several) for tensor, known in named.items()},
         {owner: name for owner, name in owners.items() if name},
     )
+
+
+def _name_of_part(part: int, parts: Mapping[int, Attribute], owners: Mapping[int, str]) -> str:
+    """``critic.l1`` for an object that is an attribute of another one, or of one in that; empty if
+    the outermost has no name outside of functions."""
+    path: list[str] = []
+    while part not in owners:
+        if part not in parts or len(path) == len(parts):
+            return ""
+        part, name = parts[part]
+        path.append(name)
+    return ".".join((owners[part], *reversed(path))) if owners[part] else ""
 
 
 def _of_others(known: Mapping[str, Attribute], several: Set[int]) -> Mapping[str, Attribute]:

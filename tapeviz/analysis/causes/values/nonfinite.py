@@ -91,6 +91,10 @@ class Nonfinite(Evidence):
     number: int = 0
     calls: int = 0
 
+    @property
+    def is_harmless(self) -> bool:
+        return self.is_scaled
+
     def sentence(self, cause: Cause, target: str, source: str) -> str:
         line = cause.line
         if cause.is_probable:
@@ -318,14 +322,17 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
 
 
 def _overflow(facts: CallFacts, dtype: str) -> Nonfinite:
-    is_scaled = dtype in _NARROW and _scales_loss(facts.text)
+    is_scaled = dtype in _NARROW and scales_loss(facts.text.text)
     return Nonfinite("overflow", dtype=dtype, is_scaled=is_scaled)
 
 
 @lru_cache(maxsize=1)
-def _scales_loss(text: SourceText) -> bool:
+def scales_loss(source: str) -> bool:
     """Whether a snippet scales its loss; asked for each round in which the gradient overflows."""
-    return any(called_name(call) in _SCALING for call in calls_in(text.tree))
+    is_named = any(name in source for name in _SCALING)
+    return is_named and any(
+        called_name(call) in _SCALING for call in calls_in(SourceText(source).tree)
+    )
 
 
 def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
