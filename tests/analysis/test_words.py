@@ -417,3 +417,32 @@ def test_long_operands_are_told_without_arguments_or_by_how_they_begin() -> None
     text = SourceText(f"import tensorflow as tf\n{line}")
     words = text.words_at(TextSpan(2, 4, 2, len(line)))
     assert words == "(all_samples_of…) / tf.math.reduce…"
+
+
+@pytest.mark.parametrize(("scales", "is_harmless"), [("1e6, 1e6, 1.0", True), ("1.0, 1e6", False)])
+def test_an_overflow_that_a_scaled_loss_came_back_from_is_harmless(
+    scales: str, is_harmless: bool, recorder: Recorder
+) -> None:
+    """Also: weights of objects in an object have the path that leads to them."""
+    from tapeviz.analysis.alike import harmless_places, lacks_some
+    from tapeviz.analysis.diagnose import default_call
+
+    trace, diagnosis = recorded(
+        recorder,
+        "import tensorflow as tf\n"
+        "optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD())\n"
+        "class Layer(tf.Module):\n    def __init__(self):\n        self.w = tf.Variable(2.0)\n"
+        "class Net(tf.Module):\n    def __init__(self):\n"
+        "        self.first, self.last = Layer(), Layer()\n"
+        f"net = Net()\nfor scale in ({scales}):\n    with tf.GradientTape() as tape:\n"
+        "        half = tf.cast(net.first.w * net.last.w, tf.float16)\n"
+        "        loss = tf.cast(half, tf.float32) * scale\n"
+        "    tape.gradient(loss, net.trainable_variables)\n",
+    )
+    (site,) = diagnosis.groups
+    assert list(trace.variable_names.values())[-2:] == ["net.first.w", "net.last.w"]
+    assert harmless_places(diagnosis, site) == ({0, 1} if is_harmless else set())
+    assert lacks_some(diagnosis, site) is not is_harmless
+    first = diagnosis.call(None)
+    assert first is not None
+    assert first.call is default_call(trace) is trace.calls[-1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from tapeviz.analysis.run_words import tracing_words
 from tapeviz.graph.scope import find_scope
 from tapeviz.graph.trace_index import TraceIndex
@@ -483,3 +485,22 @@ def test_a_call_on_another_thread_is_on_the_tapes_of_that_thread() -> None:
     assert [trace.ops[op].tapes for op in trace.ops[OpId(21)].body] == [set(), {120}, {120}, {120}]
     watched = {id_: [watch.tensor for watch in tape.watches] for id_, tape in trace.tapes.items()}
     assert watched == {110: [9], 120: [9]}
+
+
+def test_a_tape_of_a_replica_keeps_the_ops_of_each_call() -> None:
+    """tf.distribute traces each replica on a thread of its own, inside of the function."""
+    begun, *ops, ended = TRACED[TRACED.index(e.BodyTraced(on=True, site=1)) :]
+    replica = [
+        msgspec.structs.replace(op, thread=1) if isinstance(op, e.OpRan) else op for op in ops
+    ]
+    tape: list[e.Event] = [
+        e.TapeOpened(7, False, True, site=2),
+        e.TapeTurned(7, True, "enter", site=2, thread=1),
+        *replica,
+        e.TapeTurned(7, False, "exit", site=2, thread=1),
+    ]
+    call = e.OpRan(10, "__inference_f_3", [1, 9], [2], site=3)
+    tensors = TRACED[: TRACED.index(begun)]
+    trace = _read(*tensors, begun, *tape, ended, e.BodiesRun([1]), call)
+    kept = {op.type: op.tapes for op in trace.ops.values() if op.within == 10}
+    assert [kept[name] for name in ("Sin", "Mul", "Neg")] == [set(), {7}, {7}]

@@ -380,6 +380,9 @@ class Expansion:
             changes["inputs"] = [name(tensor) for tensor in event.inputs]
             changes["outputs"] = [name(tensor) for tensor in event.outputs]
             changes["call"] = self._asking(event.call, scope)
+        elif isinstance(event, e.TapeTurned):
+            # As its ops: a replica of tf.distribute is traced on a thread of its own.
+            changes["thread"] = self._thread
         elif isinstance(event, e.Watched):
             changes["tensors"] = [name(tensor) for tensor in event.tensors]
             changes["tangents"] = [name(tensor) for tensor in event.tangents]
