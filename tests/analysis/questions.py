@@ -666,6 +666,18 @@ QUESTIONS: tuple[Case, ...] = (
         """,
     ),
     case(
+        "an empty list added to a loss",
+        "multiplied-by-zero",
+        """
+        v, penalties = tf.Variable([0.3, 0.6]), []
+        with tf.GradientTape() as t:
+            y = tf.reduce_sum(v ** 2)
+            y = tf.reduce_sum(y + penalties)  # cut
+        t.gradient(y, v)
+        """,
+        is_zero=True,
+    ),
+    case(
         "as many as were kept, by len",
         "not-differentiable",
         """

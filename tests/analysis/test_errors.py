@@ -835,7 +835,7 @@ RAISING = {
         ["minimize", "Keras 3", "apply_gradients"],
     ),
     "reshape": (TAPE + "tf.reshape(x, [3])", ["Line 6", "2 elements", "3"]),
-    "concat": (TAPE + "tf.concat([tf.ones([1, 3]), tf.ones([2, 2])], 0)", ["[1, 3]", "[2, 2]"]),
+    "concat": (TAPE + "tf.concat([tf.ones([1, 3]), tf.ones([2, 2])], 0)", ["(1, 3)", "(2, 2)"]),
     "label out of range": (
         "import tensorflow as tf\n"
         "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[5], logits=tf.ones([1, 3]))",

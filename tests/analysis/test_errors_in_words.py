@@ -71,6 +71,27 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'float' object has no attribute 'items'",
         "train_step (line 2) of the model that line 3 runs returns something else than a dict",
     ),
+    "a batch of unknown length as a shape": (
+        "noise = tf.random.normal(x.shape)",
+        "ValueError",
+        "Cannot convert a partially known TensorShape (None, 3) to a Tensor.",
+        "Write tf.shape(x) in place of x.shape",
+    ),
+    "a layer as the output of a model": (
+        "m = tf.keras.Model(x, y)",
+        "ValueError",
+        "All `outputs` values must be KerasTensors. Received: outputs=<Dense name=d, built=False> "
+        "including invalid value <Dense name=d, built=False> of type <class 'Dense'>",
+        "gives a model a layer, Dense, among its outputs",
+    ),
+    "several whole numbers in brackets": (
+        "s = e[:, tags]",
+        "TypeError",
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+        "tf.int32/tf.int64 tensors are valid indices, got <tf.Tensor: shape=(2,), dtype=int32, "
+        "numpy=array([0, 1], dtype=int32)>",
+        "of shape (2,), and the brackets of a tensor take single ones. tf.gather(",
+    ),
     "three names for the pairs of enumerate": (
         "for i, x, y in enumerate(ds):\n    pass",
         "ValueError",
@@ -752,7 +773,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "ValueError",
         "A `Concatenate` layer requires inputs with matching shapes except for the concatenation "
         "axis. Received: input_shape=[(2, 3), (3, 2)]",
-        "tensors of the shapes [(2, 3), (3, 2)]",
+        "tensors of the shapes (2, 3) and (3, 2)",
     ),
     "a method that is not called": (
         "print(g.numpy.item())",
@@ -1601,6 +1622,35 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         ],
         "gives Sqrt self.d, which is 8, a whole number, and it takes float16, float32 only. Cast "
         "it, as in tf.cast(self.d, tf.float32)",
+    ),
+    "a tensor and a variable for zip": (
+        "opt.apply_gradients(zip(g, w))",
+        "TypeError",
+        "Cannot iterate over a scalar tensor.",
+        [e.HeldValue(name, "Tensor", shape=[], dtype="float32") for name in ("g", "w")],
+        "zip goes over their elements. Put each into a list: zip([g], [w]).",
+    ),
+    "a batch of train_step": (
+        "class M(tf.keras.Model):\n    def train_step(self, data):\n        y = self.f(data)",
+        "ValueError",
+        'Layer "f" expects 1 input(s), but it received 2 input tensors. Inputs received: []',
+        [e.HeldValue("data", "tuple", size=2)],
+        "data is all that fit was given, the inputs and the labels. Take them apart first: x, y = "
+        "data.",
+    ),
+    "a sum that begins with a whole number": (
+        "total = 0\nfor t in tf.range(3):\n    total += x",
+        "TypeError",
+        "Input 'y' of 'AddV2' Op has type float32 that does not match type int32 of argument 'x'.",
+        [e.HeldValue("total", "SymbolicTensor", shape=[], dtype="int32")],
+        "combines total, which line 1 begins with the whole number 0, with a tensor of floats.",
+    ),
+    "a loss of several elements that is printed": (
+        "n = float(loss)",
+        "TypeError",
+        "only 0-dimensional arrays can be converted to Python scalars",
+        [e.HeldValue("loss", "EagerTensor", shape=[6], dtype="float32")],
+        "or of an array that has axes (loss has shape (6,) and dtype float32). Take one element",
     ),
     "a loss among the gradients": (
         "def grad(x):\n    return loss, grads\ng = grad(x)\nopt.apply_gradients(zip(g, ws))",

@@ -36,6 +36,13 @@ SNIPPET = dedent(
         scale = tf.constant(2.0) if lam > 0.0 else tf.constant(3.0)
         y = scale * q
     tape.gradient(y, lam)
+    with tf.GradientTape() as tape:
+        side = lam * 2.0
+        for n in range(9):
+            if lam * n > 0.3:
+                break
+        y = tf.constant(1.0 * n) ** 2
+    tape.gradient(y, lam)
     @tf.function
     def inside():
         with tf.GradientTape() as tape:
@@ -71,7 +78,8 @@ def test_the_message_says_where_the_two_ways_end(recorder: Recorder) -> None:
         "lam reaches reg (line 12) and nothing after it; loss (line 13) is made from mse alone.",
         "Nothing that ran while the tape recorded uses right",
         "Line 19 tests a condition that depends on lam",
-        "right reaches unused (line 26) and nothing after it; total (line 27) is made from used "
+        "Line 25 tests a condition that depends on lam",
+        "right reaches unused (line 33) and nothing after it; total (line 34) is made from used "
         "alone.",
         "Swap the two.",
     ]

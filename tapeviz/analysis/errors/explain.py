@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
+from itertools import islice
 
 from ...text.messages import first_words, raised_inside
 from ...text.source import SourceText
@@ -16,6 +17,7 @@ from .case import Case, innermost_line, is_from, raised_by_called
 from .python.modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
+from .tensors.operands import MOST_SHOWN, held_words, names_read
 
 
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
@@ -82,7 +84,9 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
     kind, message = raised_inside(failure.type, failure.message)
     if message != failure.message:
         inner = replace(failure, type=kind, message=message)
-        said = f"{inner.type}: {inner.message}\n{said}"  # some patterns look for lines of the stack
+        # Some patterns look for lines of the stack.
+        around = f"\n{said}" if "in user code:" in failure.message else ""
+        said = f"{inner.type}: {inner.message}{around}"
     text = SourceText(trace.source)
     for pattern, explain in EXPLANATIONS:
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
@@ -94,8 +98,22 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         else:
             words = explain(case)
         if words:
-            return " ".join(filter(None, (words, reached)))
+            return " ".join(filter(None, (_with_values(case, words), reached)))
     return reached
+
+
+def _with_values(case: Case, words: str) -> str:
+    """Put what the names in the expression that raised meant into the first sentence, if the words
+    name none of them."""
+    code = case.raised_at
+    names = [name for name in names_read(code) if name in case.held] if code is not None else ()
+    if code is None or any(
+        re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words) for name in names
+    ):
+        return words
+    held = ", ".join(islice(held_words(case, code), MOST_SHOWN))
+    first, stop, others = words.partition(". ")
+    return f"{first.removesuffix('.')} ({held}).{stop[1:]}{others}" if held else words
 
 
 def _words_of_called(trace: Trace, failure: Failure, called: Failure) -> str:

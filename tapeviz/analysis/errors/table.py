@@ -215,13 +215,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Make it one tensor: tf.constant([…]).",
     ),
     *LOSS_ERRORS,
-    (
-        r"Dimension \d+ in both shapes must be equal: shape\[\d+\] = "
-        + _SHAPE
-        + r" vs\.? shape\[\d+\] = "
-        + _SHAPE,
-        shapes_and_dtypes.joined,
-    ),
     (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, shapes_and_dtypes.shapes),
     (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", shapes_and_dtypes.dtypes),
     (r"must have the same dtype, got tf\.(\w+) != tf\.(\w+)", shapes_and_dtypes.dtypes),

@@ -147,6 +147,9 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
     ends = [op for op in ends if op.id not in turns]
     ends = [op for op in ends if op.outputs[0] not in facts.flow.asked] or ends
     ends = [op for op in ends if near and facts.line_of(op) == near] or ends
+    # Python took these to decide what runs, and so may have chosen what the target is made from.
+    taken = [op for op in ends if facts.dtype(op.outputs[0]) == "bool"]
+    ends = [op for op in taken if op.outputs[0] in facts.flow.gone_out] or ends
     named = [(op, name) for op in ends if (name := _name(facts, op))]
     if named:
         op, name = named[-1]

@@ -18,6 +18,7 @@ from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
 from ..values.filling import bind_new_tensor
 from ..values.misfits import (
+    begin_with_float,
     cast_to_agree,
     cast_to_allowed,
     give_tensor,
@@ -35,6 +36,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"(?i)non-persistent", raising.make_persistent),
     (r"", raising.give_pairs),
     (r"values to unpack", slips.bracket_pair),
+    (r"partially known TensorShape", slips.ask_at_run_time),
     (r"", raising.watch_value),
     (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
     (r"has no attribute 'ndim'", raising.hand_values),
@@ -82,6 +84,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         r"module '(?P<module>(?:tensorflow|keras)[\w.]*)' has no attribute '(?P<name>\w+)'",
         use_present_names,
     ),
+    (r"int\d+.*float|float.*int\d+", begin_with_float),
     (r"", cast_to_agree),
     (
         r"Value (?:for attr '\w+' of|passed to parameter '\w+' has DataType) (\w+) (?:is )?not in "

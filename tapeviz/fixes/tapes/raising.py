@@ -66,11 +66,24 @@ def give_pairs(case: ErrorCase) -> Iterator[Edit]:
             plan = Plan(source, {call: f"{source.code(call.func)}(zip({listed}))"})
             yield from plan.edits("Give the optimizer pairs of gradient and variable")
         dicts = {held.name for held in case.failure.held if held.keys and held.size >= 0}
+        tensors = {held.name for held in case.failure.held if held.dtype}
+        several = {h.name: h.size for h in case.failure.held if {"list", "tuple"} & {*h.kinds}}
         pairs = alone if isinstance(alone, cst.Call) and called_name(alone) == "zip" else None
         names = [source.code(arg.value) for arg in pairs.args] if pairs is not None else []
         if pairs is not None and len(names) == 2 and dicts.issuperset(names):
             plan = Plan(source, {pairs: paired_by_key(*names)})
             yield from plan.edits("Pair each gradient with the variable of the same key")
+        elif pairs is not None and len(names) == 2 and tensors.issuperset(names):
+            plan = Plan(source, {arg.value: f"[{source.code(arg.value)}]" for arg in pairs.args})
+            yield from plan.edits("Put the gradient and the variable into lists")
+        elif pairs is not None and len(names) == 2 and 1 < several.get(names[0], 0) < _FEW:
+            for place in range(several[names[0]]):
+                plan = Plan(source, {pairs.args[0].value: f"{names[0]}[{place}]"})
+                yield from plan.edits(f"Give the list of gradients in {names[0]}")
+
+
+_FEW = 4
+"""More elements are not tried one by one."""
 
 
 def watch_value(case: ErrorCase) -> Iterator[Edit]:

@@ -84,6 +84,16 @@ def bracket_pair(case: ErrorCase) -> Iterator[Edit]:
             yield from plan.edits(f"Take the second part of each pair apart: {names}")
 
 
+def ask_at_run_time(case: ErrorCase) -> Iterator[Edit]:
+    """``x.shape`` in a function that is traced for any length → ``tf.shape(x)``."""
+    source = case.source
+    plan = Plan(source)
+    for node in case.nodes(cst.Attribute):
+        if node.attr.value == "shape":
+            plan.replace(node, f"{source.tf}.shape({source.code(node.value)})")
+    yield from plan.edits("Take the shape that the tensor has at each call")
+
+
 def spell_attribute(case: ErrorCase) -> Iterator[Edit]:
     """``self.dense`` in a class that has ``self.dense1`` → that; any other attribute → the name
     that Python proposes for it."""

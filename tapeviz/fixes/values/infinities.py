@@ -159,6 +159,14 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
             plan.replace(node, "-1e9")
     title = "Mask with -1e9 in place of minus infinity: a row with all masked stays finite"
     yield from plan.edits(title, is_estimate=True)
+    plan = Plan(source)  # where the infinity was computed
+    for line in _lines(case):
+        for call in source.calls(line, *_NORMALISING):
+            given = argument(call, 0, "logits", "input_tensor")
+            if given is not None:
+                plan.replace(given.value, f"{source.tf}.maximum({source.code(given.value)}, -1e9)")
+    title = "Keep the scores at -1e9 or more: a row with nothing but minus infinity stays finite"
+    yield from plan.edits(title, is_estimate=True)
 
 
 _NORMALISING = ("softmax", "log_softmax", "reduce_logsumexp", "softmax_cross_entropy_with_logits")

@@ -71,6 +71,19 @@ def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
             yield from plan.edits(f"Cast {what} to {wanted}, the dtype of what it meets")
 
 
+def begin_with_float(case: ErrorCase) -> Iterator[Edit]:
+    """``total = 0`` to which floats are added in a loop → ``total = 0.0``."""
+    source = case.source
+    named = re.findall(r"'(\w+)' has dtype", case.failure.message)
+    plan, changed = Plan(source), dict[str, None]()
+    for name in (*case.nodes(cst.Name), *named):
+        made = source.bound_to(name)
+        if isinstance(made, cst.Integer):
+            plan.replace(made, f"{made.value}.0")
+            changed[name if isinstance(name, str) else name.value] = None
+    yield from plan.edits(f"Begin {', '.join(changed)} with a float")
+
+
 _OF_INTEGERS = ("shape", "size", "rank", "argmax", "argmin", "argsort", "searchsorted")
 _OF_NUMBERS = ("constant", "convert_to_tensor", "range")
 """These give integers where they are given integers, and no dtype."""

@@ -6,6 +6,53 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            loss = w ** 2
+        g = tape.gradient(loss, w)
+        tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g, w))
+        """,
+        "tf.keras.optimizers.SGD(0.1).apply_gradients(zip([g], [w]))",
+    ),
+    (
+        """
+        w = tf.Variable([2.0, 1.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w ** 2)
+        g = tf.clip_by_global_norm(tape.gradient(loss, [w]), 1.0)
+        tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g, [w]))
+        """,
+        "tf.keras.optimizers.SGD(0.1).apply_gradients(zip(g[0], [w]))",
+    ),
+    (
+        """
+        w = tf.Variable(2.0)
+        @tf.function
+        def f(n):
+            total = 0
+            for i in tf.range(n):
+                total += w
+            return total
+        with tf.GradientTape() as tape:
+            y = f(3)
+        tape.gradient(y, w)
+        """,
+        "total = 0.0",
+    ),
+    (
+        """
+        w = tf.Variable(2.0)
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def f(x):
+            return tf.reduce_sum(w * x + tf.random.normal(x.shape))
+        with tf.GradientTape() as tape:
+            y = f(tf.ones(3))
+        tape.gradient(y, w)
+        """,
+        "return tf.reduce_sum(w * x + tf.random.normal(tf.shape(x)))",
+    ),
+    (
+        """
         params = {"w": tf.Variable(2.0), "b": tf.Variable(1.0)}
         with tf.GradientTape() as tape:
             loss = params["w"] * 3.0 + params["b"]

@@ -27,6 +27,7 @@ class MultipliedByZero(Evidence):
       ``given``, ``tangents``: what was given as ``output_gradients``, or as tangents;
       ``nothing``: the op takes no element of its input;
       ``empty``: its input has no element;
+      ``empty operand``: the op combines its input with a tensor without an element;
       ``others``: the target is made from elements of other inputs of the op;
       ``imaginary``: the target is made from the imaginary parts of real numbers;
       ``underflow``: the product is smaller than the smallest number of ``dtype``;
@@ -46,6 +47,7 @@ class MultipliedByZero(Evidence):
         "tangents",
         "nothing",
         "empty",
+        "empty operand",
         "others",
         "imaginary",
         "underflow",
@@ -82,6 +84,13 @@ class MultipliedByZero(Evidence):
                 f"{cause.op_words} on line {cause.line} works on a tensor without any element: "
                 f"nothing is added up for {target}, so it does not change when {source} does. "
                 f"Look at why there is no element, as in a batch of none."
+            )
+        if self.by == "empty operand":
+            return (
+                f"{cause.op_words} on line {cause.line} combines a tensor with one that has no "
+                f"element, such as an empty list, and so the result has none. {target} uses "
+                f"nothing of {source}, and the gradient is 0 everywhere. Leave the empty one out; "
+                f"the sum of a list is sum(values) or tf.add_n(values)."
             )
         if cause.op == "MatrixBandPart":
             return (

@@ -161,10 +161,15 @@ def _where_masked(facts: CallFacts, op: Op) -> Op | None:
     return None
 
 
+_OPERATORS = ops_with("linear", "product", "divides", "difference") - ops_with("matrix")
+"""Ops that broadcast their operands to one shape: to no element if one has none."""
+
+
 def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     facts = zero.facts
     if takes_nothing(facts, op):
-        return MultipliedByZero("nothing")
+        beside = op.type in _OPERATORS and any(has_no_element(facts, each) for each in op.inputs)
+        return MultipliedByZero("empty operand" if beside else "nothing")
     if op.inputs and has_no_element(facts, op.inputs[0]):
         return MultipliedByZero("empty")
     if op.type in FLAT or is_of_other_output(facts, zero.step, op):

@@ -45,8 +45,8 @@ _LONGEST = 40
 
 
 def applied_otherwise(case: Case) -> str:
-    """``apply_gradients(zip(grads, variables))`` where grads is a tuple of a loss and a list, or
-    both are dicts, whose keys zip goes over."""
+    """``apply_gradients(zip(grads, variables))`` where grads is a tuple of a loss and a list, where
+    both are dicts, whose keys zip goes over, or a tensor and a variable."""
     call = case.calling("apply_gradients")
     pairs = call.args[0] if call is not None and call.args else None
     if not isinstance(pairs, ast.Call) or called_name(pairs) != "zip" or len(pairs.args) != 2:
@@ -58,6 +58,12 @@ def applied_otherwise(case: Case) -> str:
             f"{names[0]} and {names[1]} on line {case.line} are dicts, and zip goes over their "
             f"keys. Give the gradient and the variable of each key: "
             f"{paired_by_key(*names)}."
+        )
+    if all(each is not None and each.dtype for each in held):
+        return (
+            f"{names[0]} and {names[1]} on line {case.line} are a single tensor and a single "
+            f"variable, and zip goes over their elements. Put each into a list: "
+            f"zip([{names[0]}], [{names[1]}])."
         )
     kinds = held[0].kinds if held[0] is not None else ()
     if held[0] is None or not {"list", "tuple"} & {kind.partition(" ")[0] for kind in kinds}:

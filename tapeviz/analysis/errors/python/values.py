@@ -129,15 +129,15 @@ def text_among_numbers(case: Case) -> str:
 
 
 def joined_shapes(case: Case) -> str:
-    """Shapes that ``Concatenate`` cannot join; of pictures one may be a pixel too small."""
+    """Shapes that cannot be joined; of pictures one may be a pixel too small."""
+    found = re.findall(r"(?<=[(\[])(?:None|\d+),[^)\]]*", case.match[0])
+    shapes = [[*map(int, re.findall(r"\d+", sizes))] for sizes in found]
+    words = " and ".join(f"({', '.join(map(str.strip, sizes.split(',')))})" for sizes in found)
     said = (
-        f"Line {case.line} joins tensors of the shapes {case.match[1]}, and only the axis that "
-        f"they are joined along (the last, unless axis= says another) may differ. "
+        f"Line {case.line} joins tensors of the shapes {words}, and only "
+        f"the axis that they are joined along may differ: the one that axis= says, else the "
+        f"function's own. "
     )
-    shapes = [
-        [int(size) for size in re.findall(r"\d+", shape)]
-        for shape in re.findall(r"\(None, (.*?)\)", case.match[1])
-    ]
     is_of_pictures = len({*map(len, shapes)}) == 1 and len(shapes[0]) > 2
     apart = [max(sizes) - min(sizes) for sizes in zip(*shapes, strict=False)][:-1]
     if is_of_pictures and any(apart) and max(apart) <= _FEW_PIXELS:
@@ -270,7 +270,9 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "values.append(x), or make the list as long as it will be.",
     ),
     (
-        r"A `Concatenate` layer requires inputs with matching shapes.*Received: input_shape=(.*?)$",
+        r"A `Concatenate` layer requires inputs with matching shapes.*Received: input_shape=(.*?)$"
+        r"|Dimension \d+ in both shapes must be equal: shape\[\d+\] = \[\d[\d, ]*\] vs\.? shape"
+        r"\[\d+\] = \[\d[\d, ]*\]",
         joined_shapes,
     ),
     (

@@ -204,7 +204,14 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "numbers, as range does. Write int(…) around it. No gradient passes such a count.",
     ),
     (
-        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got (.*?)$",
+        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got [^\n]*shape=(\([\d, ]+\)), "
+        r"dtype=u?int",
+        "Line {line} picks elements by a tensor of several whole numbers, of shape {0}, and the "
+        "brackets of a tensor take single ones. tf.gather(x, places, axis=1, batch_dims=1) picks "
+        "one from each row, tf.gather(x, places) rows, tf.gather_nd elements by several axes.",
+    ),
+    (
+        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got ([^\n]*?)(?:\n|$)",
         "Line {line} picks elements by {0}. An index of a tensor is a whole number, a slice or an "
         "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
         "for a list of places.",

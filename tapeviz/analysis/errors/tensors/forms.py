@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from ....text.names import dotted
+from ....text.trees import lines_of
 from ..case import Case, Explain
 from ..python.results import several_returned
 from .arguments import LONG_NAMES
@@ -105,6 +106,10 @@ def no_list(case: Case) -> str:
     return ""
 
 
+_STEPS = ("train_step", "test_step", "predict_step")
+"""Methods of a Keras model that get a batch as its dataset gives it."""
+
+
 def number_of_inputs(case: Case) -> str:
     """A list or tuple of tensors where a layer takes one, or another number of them.
 
@@ -126,6 +131,14 @@ def number_of_inputs(case: Case) -> str:
             f"The model or layer {layer} that line {case.line} calls takes {takes} and got "
             f"{given} tensors. {words}"
         )
+    steps = [each for each in case.nodes(ast.FunctionDef) if case.line in lines_of(each)]
+    name = ast.unparse(argument) if argument is not None else ""
+    if steps and steps[-1].name in _STEPS and name in [e.arg for e in steps[-1].args.args]:
+        return (
+            f"The model or layer {layer} that line {case.line} calls takes {takes} and got "
+            f"{given} tensors: {name} is all that fit was given, the inputs and the labels. Take "
+            f"them apart first: x, y = {name}."
+        )
     if takes == "1":
         return (
             f"The model or layer {layer} that line {case.line} calls takes one tensor and got "
@@ -141,6 +154,12 @@ def number_of_inputs(case: Case) -> str:
 
 
 FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
+    (
+        r"Cannot convert a partially known TensorShape (\(.*?\)) to a Tensor",
+        "Line {line} needs a whole shape while a function is traced, and {0} is all that is known "
+        "then: None is an axis whose length may differ from call to call. Write tf.shape(x) in "
+        "place of x.shape, which gives the lengths of each call.",
+    ),
     (
         r"Must provide as many biases as the last dimension of the input tensor: "
         rf"{_SHAPE} vs\. {_SHAPE}",

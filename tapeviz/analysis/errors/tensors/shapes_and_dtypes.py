@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import called_name, names_in, targets_of
+from ....text.names import called_name, dotted, names_in, targets_of
 from ....text.trees import lines_of
 from ....trace.ids import VariableId
 from ..case import Case
@@ -20,6 +20,7 @@ from .operands import (
     differing_axis,
     elementwise_remedy,
     held_words,
+    line_of_value,
     named_operands,
     names_read,
     read_shape,
@@ -146,6 +147,13 @@ def dtypes(case: Case) -> str:
     wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
     if all("int" in kind for kind in kinds):
         wanted = max(kinds, key=lambda kind: int(re.sub(r"\D", "", kind) or 32))
+    if any("float" in kind for kind in kinds) and (begun := _begun_whole(case)):
+        name, line, number = begun
+        return (
+            f"Line {case.line} combines {name}, which line {line} begins with the whole number "
+            f"{number}, with a tensor of floats. TensorFlow makes an integer tensor of it in a "
+            f"compiled function, and never converts dtypes by itself. Begin with {number}.0."
+        )
     names = [_named_by_dtype(case, kind) for kind in kinds]
     words = [f"{_article(kinds[0])} tensor", f"{_article(kinds[1])} one"]
     other = "x"
@@ -159,6 +167,18 @@ def dtypes(case: Case) -> str:
         f"by itself. Make both of one dtype: tf.cast({other}, tf.{wanted}), or dtype=tf.{wanted} "
         f"where {'it is' if other != 'x' else 'they are'} made."
     )
+
+
+def _begun_whole(case: Case) -> tuple[str, int, int] | None:
+    """The name that the line adds to, the line that begins it with a whole number, and that; None
+    without."""
+    statement = case.text.statement(case.line)
+    name = dotted(statement.target) if isinstance(statement, ast.AugAssign) else ""
+    line = line_of_value(case, name) if name else 0
+    made = getattr(case.text.statement(line), "value", None) if line else None
+    if not isinstance(made, ast.Constant) or type(made.value) is not int:
+        return None
+    return name, line, made.value
 
 
 def _named_by_dtype(case: Case, kind: str) -> str:
@@ -362,15 +382,6 @@ def no_ndim(case: Case) -> str:
         f"Line {case.line} hands a tf.Variable to a function that asks its argument for ndim, "
         f"which a tensor has and a tf.Variable has not; those of keras.ops do so. "
         f"Hand it the value, as in keras.ops.argmax(tf.convert_to_tensor(w))."
-    )
-
-
-def joined(case: Case) -> str:
-    first, other = (_spaced(shape) for shape in case.match.groups()[:2])
-    return (
-        f"Line {case.line} joins tensors of the shapes {first} and {other}, which differ along "
-        f"more than the axis that they are joined along. "
-        f"All other axes have to be equally long. Look at the axis given, or tf.reshape one."
     )
 
 

@@ -90,6 +90,12 @@ def no_layer(case: Case) -> str:
 
 LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
+        r"All `(inputs|outputs)` values must be KerasTensors\..*? invalid value <(\w+) name=",
+        "Line {line} gives a model a layer, {1}, among its {0}, and not what it makes of an input. "
+        "Call the layer on the tensor before it where it is made: "
+        "tf.keras.layers.{1}(…)(x).",
+    ),
+    (
         r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
         r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
         shape_of_input,
