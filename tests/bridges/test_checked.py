@@ -243,6 +243,7 @@ def test_a_write_to_the_source_does_not_count_twice(
     np.testing.assert_allclose(trace.value(found.bridged), gradient)  # type: ignore[arg-type]
     assert found.check is not None
     assert found.check.agrees, found.check
+    assert "assign" not in {cause.kind for cause in found.others}
 
 
 def test_a_wrong_gradient_is_told(recorder: Recorder) -> None:

@@ -6,11 +6,12 @@ gradient from arriving.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import replace
 from functools import partial
 
 from ...trace.calls import Operand
+from ...trace.ids import OpId, VariableId
 from ...trace.op_kinds import ops_with
 from ..call_facts import CallFacts
 from ..causes.connections.not_connected import unconnected
@@ -41,7 +42,7 @@ class CutPaths:
         used only before the tape began to record."""
         if self._ancestry is not self._facts.paths.recent:
             return ()
-        return self._deciding.recent(self._starts)
+        return self._without_own_writes(self._deciding.recent(self._starts))
 
     def explain_none(self) -> tuple[Cause, ...]:
         """Why no gradient came back to the source: the deciding cause first, the others after
@@ -51,7 +52,7 @@ class CutPaths:
         assert self._source.tensor is not None  # a source without one has a cause already
         asked = Unwatched(self._facts, self._source, self._source.tensor)
         cause = first_cause(CAUSES.unwatched, asked)
-        found = self._deciding.in_order(self._starts)
+        found = self._without_own_writes(self._deciding.in_order(self._starts))
         return found if cause is None else (cause, *found)
 
     def explain_cut(self) -> tuple[Cause, ...]:
@@ -74,7 +75,16 @@ class CutPaths:
         if not decided:
             return ()
         first, *others = decided
-        return (with_computed_again(facts, tensor, first), *others)
+        first = with_computed_again(facts, tensor, first)
+        return (first, *self._without_own_writes(others))
+
+    def _without_own_writes(self, causes: Iterable[Cause]) -> tuple[Cause, ...]:
+        """Leave out writes to the source, which is asked about as it was read after them."""
+        writes, source = self._facts.trace.writes, VariableId(self._source.tensor or 0)
+        written = ((cause, writes.get(cause.op_id or OpId(0))) for cause in causes)
+        return tuple(
+            cause for cause, version in written if not version or version.variable != source
+        )
 
     def explain_cut_branch(self) -> tuple[Cause, ...]:
         """Why a compiled loop gave zeros, if a branch that some of its turns took holds a cut.
