@@ -25,6 +25,7 @@ from .causes.values.nonfinite import nonfinite_in_call
 from .flow.ancestry import EdgesInto, Position
 from .judging.forward_paths import without_forms
 from .model import Warned
+from .numbers.began import runs_of
 from .numbers.first_bad import made_from_finite
 from .numbers.rounding import rounding_only
 from .python.detours import detoured_term
@@ -219,12 +220,14 @@ def nonfinite_call(facts: CallFacts) -> Iterator[Warned]:
     run, cause, evidence = found
     alone = replace(cause, evidence=replace(evidence, number=0))
     words = alone.message("what it returned", "its gradients")
-    name = run.function or "the function"
+    name, last = run.function or "the function", runs_of(trace, call)[-1]
+    gave, returned = "was the first that gave NaN or infinity", map(trace.stats, last.outputs)
+    if last.outputs and all(stats is not None and not stats.nonfinite for stats in returned):
+        gave += ", though what the last one returned is finite"
     yield Warned(
         "nonfinite-call",
         cause.line,
-        f"Call {evidence.number:,} of {evidence.calls:,} of {name} gave NaN or infinity, "
-        f"though the last one did not. {words}",
+        f"Call {evidence.number:,} of {evidence.calls:,} of {name} {gave}. {words}",
     )
 
 
