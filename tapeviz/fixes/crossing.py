@@ -135,7 +135,7 @@ def _reason(after: Outcome, finding: Finding, *, is_of_part: bool = False) -> st
         return ""
     if is_whole:
         return f"{what} on line {line} cuts the fraction off, and leaves no slope"
-    return f"TensorFlow has nothing that could stand in for {what} on line {line}"
+    return f"the value could not be followed through {what} on line {line}"
 
 
 def _all_without(before: Outcome, keys: list[FindingKey], words: str) -> dict[FindingKey, Finding]:

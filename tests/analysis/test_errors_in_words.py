@@ -71,6 +71,12 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'float' object has no attribute 'items'",
         "train_step (line 2) of the model that line 3 runs returns something else than a dict",
     ),
+    "a function that something else calls": (
+        "def rate(step):\n    return 0.1\nopt = SGD(learning_rate=rate)\nopt.apply_gradients(p)",
+        "TypeError",
+        "rate() missing 1 required positional argument: 'step'",
+        "rate (line 1) was called without step: line 3 gives it to SGD, which calls it in its own",
+    ),
     "a batch of unknown length as a shape": (
         "noise = tf.random.normal(x.shape)",
         "ValueError",
@@ -1651,6 +1657,23 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "only 0-dimensional arrays can be converted to Python scalars",
         [e.HeldValue("loss", "EagerTensor", shape=[6], dtype="float32")],
         "or of an array that has axes (loss has shape (6,) and dtype float32). Take one element",
+    ),
+    "two lists that are multiplied": (
+        "loss = lp * returns",
+        "TypeError",
+        "can't multiply sequence by non-int of type 'list'",
+        [e.HeldValue(name, "list", size=5) for name in ("lp", "returns")],
+        "Line 1 multiplies lp by returns, and Python multiplies no lists element by element.",
+    ),
+    "pictures for a layer of rows": (
+        "h = tf.matmul(x, weights['h1'])",
+        "InvalidArgumentError",
+        "Matrix size-incompatible: In[0]: [8,28,28], In[1]: [784,256] [Op:BatchMatMulV2]",
+        [
+            e.HeldValue("x", "EagerTensor", shape=[8, 28, 28], dtype="float32"),
+            e.HeldValue("weights['h1']", "EagerTensor", shape=[784, 256], dtype="float32"),
+        ],
+        "x fits with its last axes in one: tf.reshape(x, [-1, 784]).",
     ),
     "a loss among the gradients": (
         "def grad(x):\n    return loss, grads\ng = grad(x)\nopt.apply_gradients(zip(g, ws))",

@@ -293,8 +293,11 @@ def test_a_rounding_by_numpy_is_an_estimate(recorder: Recorder) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("np.linalg.svd(np.outer(x, x))[1]", "nothing that could stand in for np.linalg.svd"),
-        ("np.cbrt(x) * np.linalg.cond(np.outer(x, x) + np.eye(2))", "stand in for np.linalg.cond"),
+        ("np.linalg.svd(np.outer(x, x))[1]", "could not be followed through np.linalg.svd"),
+        (
+            "np.cbrt(x) * np.linalg.cond(np.outer(x, x) + np.eye(2))",
+            "followed through np.linalg.cond",
+        ),
         ("float(int(x[0] * 3))", "int() on line 6 cuts"),
         (
             "int.from_bytes(__import__('os').urandom(4), 'big') * x.numpy()",

@@ -173,7 +173,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"and '(?P<other>[\w.]+)'",
         operators.operands,
     ),
-    (r"can't multiply sequence by non-int of type '(?!str')\w+'", operators.sequence_times),
+    (r"can't multiply sequence by non-int of type '(?!str')(\w+)'", operators.sequence_times),
     (
         r"'[<>]=?' not supported between instances of '(?P<first>[\w.]+)' and '(?P<other>[\w.]+)'",
         operators.compared,

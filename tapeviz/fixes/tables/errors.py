@@ -24,6 +24,7 @@ from ..values.misfits import (
     give_tensor,
     give_tensors,
     multiply_vectors,
+    stack_lists,
     transpose_to_fit,
     use_functions_for_methods,
     use_present_names,
@@ -37,6 +38,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"", raising.give_pairs),
     (r"values to unpack", slips.bracket_pair),
     (r"partially known TensorShape", slips.ask_at_run_time),
+    (r"truth value of an array|from_tensor_slices\(\)", slips.slice_together),
     (r"", raising.watch_value),
     (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
     (r"has no attribute 'ndim'", raising.hand_values),
@@ -85,6 +87,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         use_present_names,
     ),
     (r"int\d+.*float|float.*int\d+", begin_with_float),
+    (r"can't multiply sequence|unsupported operand .*'list'", stack_lists),
     (r"", cast_to_agree),
     (
         r"Value (?:for attr '\w+' of|passed to parameter '\w+' has DataType) (\w+) (?:is )?not in "

@@ -84,6 +84,16 @@ def bracket_pair(case: ErrorCase) -> Iterator[Edit]:
             yield from plan.edits(f"Take the second part of each pair apart: {names}")
 
 
+def slice_together(case: ErrorCase) -> Iterator[Edit]:
+    """``from_tensor_slices(x, y)`` → ``from_tensor_slices((x, y))``."""
+    source = case.source
+    for call in case.calls("from_tensor_slices"):
+        if len(call.args) > 1 and not any(arg.keyword or arg.star for arg in call.args):
+            parts = ", ".join(source.code(arg.value) for arg in call.args)
+            plan = Plan(source, {call: f"{source.code(call.func)}(({parts}))"})
+            yield from plan.edits("Give one tuple: the parts of an element belong together")
+
+
 def ask_at_run_time(case: ErrorCase) -> Iterator[Edit]:
     """``x.shape`` in a function that is traced for any length → ``tf.shape(x)``."""
     source = case.source
@@ -103,6 +113,7 @@ def spell_attribute(case: ErrorCase) -> Iterator[Edit]:
         if kind.name.value == owner:
             stored = [target.target for target in all_of(kind.body, cst.AssignTarget)]
             given = [each.attr.value for each in stored if isinstance(each, cst.Attribute)]
+            given += [method.name.value for method in all_of(kind.body, cst.FunctionDef)]
             near += difflib.get_close_matches(unknown, given, n=1)
     for proposed in dict.fromkeys(near):
         plan = Plan(source)

@@ -71,6 +71,17 @@ def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
             yield from plan.edits(f"Cast {what} to {wanted}, the dtype of what it meets")
 
 
+def stack_lists(case: ErrorCase) -> Iterator[Edit]:
+    """``log_probs * returns`` of lists → ``tf.stack(log_probs) * tf.stack(returns)``."""
+    source, plan = case.source, Plan(case.source)
+    lists = {held.name for held in case.failure.held if held.type in ("list", "tuple")}
+    for node in case.nodes(cst.BinaryOperation):
+        for side in (node.left, node.right):
+            if source.code(side) in lists:
+                plan.replace(side, f"{source.tf}.stack({source.code(side)})")
+    yield from plan.edits("Make tensors of the lists")
+
+
 def begin_with_float(case: ErrorCase) -> Iterator[Edit]:
     """``total = 0`` to which floats are added in a loop → ``total = 0.0``."""
     source = case.source

@@ -6,6 +6,27 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        w, xs, ys = tf.Variable(2.0), tf.ones([3, 2]), tf.ones([3, 2])
+        data = tf.data.Dataset.from_tensor_slices(xs, ys)
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum((w * x - y) ** 2)
+            tape.gradient(loss, w)
+        """,
+        "data = tf.data.Dataset.from_tensor_slices((xs, ys))",
+    ),
+    (
+        """
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            parts, weights = [w * 2.0, w * 3.0], [1.0, 2.0]
+            loss = tf.reduce_sum(parts * weights)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.stack(parts) * tf.stack(weights))",
+    ),
+    (
+        """
         w = tf.Variable(2.0)
         with tf.GradientTape() as tape:
             loss = w ** 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections.abc import Iterator
 
 from ....text.names import called_name, calls_in, dotted, targets_of
 from ....text.trees import lines_of
@@ -165,10 +166,27 @@ def missing_argument(case: Case) -> str:
         return ""
     listed = ", ".join(name for name in _names_of_arguments(made) if name != "self")
     missing = names.replace("'", "")
+    called = {called_name(call) for call in calls_in(case.text.statement(case.line))}
+    handed = next(_handed_over(case, made.name), None) if made.name not in called else None
+    if handed is not None:
+        return (
+            f"{callee} (line {made.lineno}) was called without {missing}: line {handed.lineno} "
+            f"gives it to {case.text.segment(handed.func)}, which calls it in its own way. It "
+            f"takes {listed}. Give a function that takes what it is called with, or call it there "
+            f"and give the result."
+        )
     return (
         f"Line {case.line} calls {callee} without {missing}. The definition on line {made.lineno} "
         f"takes {listed}. Give all that have no default, in that order or by name."
     )
+
+
+def _handed_over(case: Case, name: str) -> Iterator[ast.Call]:
+    """The calls that a function of this name is an argument of."""
+    for call in case.nodes(ast.Call):
+        for given in (*call.args, *(each.value for each in call.keywords)):
+            if dotted(given).rpartition(".")[2] == name:
+                yield call
 
 
 def _class_given(case: Case, callee: str) -> str:

@@ -73,6 +73,13 @@ def sequence_times(case: Case) -> str:
         if case.type_of(side) == "str":
             name = case.text.segment(side)
             return f"Line {case.line} computes with {name}, which is a text. {_REMEDIES['str']}"
+    if case.match[1] in ("list", "tuple"):
+        sides = [case.text.segment(side) for side in case.sides(ast.Mult) or ()]
+        return (
+            f"Line {case.line} multiplies {' by '.join(sides) or 'a list by a list'}, and Python "
+            f"multiplies no lists element by element. Make tensors of them first, as by "
+            f"tf.stack(values), or multiply in a loop over zip(…)."
+        )
     return (
         f"Line {case.line} multiplies a list, a tuple or a text by a number. gradient() of a list "
         f"of sources gives a list, too. Multiply each element, as in [0.1 * g for g in gradients], "

@@ -9,20 +9,43 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import calls_in, dotted
+from ....text.names import called_name, calls_in, dotted
 from ....text.trees import lines_of
 from ..case import Case, Explain
+from ..tensors.operands import given_words
 
 
 def truth_of_several(case: Case) -> str:
     """A tensor of several elements where Python takes true or false: by the snippet, or by a loss
-    of Keras that was given tensors as its settings."""
-    return loss_given_tensors(case) or (
+    of Keras or another function that was given tensors as its settings."""
+    if words := loss_given_tensors(case):
+        return words
+    raised = case.raised_at
+    if isinstance(raised, ast.Call) and case.failure.span.column >= 0 and len(raised.args) > 1:
+        code = ", ".join(map(case.text.segment, raised.args))
+        if called_name(raised) == "from_tensor_slices":
+            code = f"({code})"
+            return (
+                f"Line {case.line} gives from_tensor_slices several arguments, and it takes one: "
+                f"the others are settings. Put them into a tuple: from_tensor_slices({code})."
+            )
+        if dotted(raised.func) not in _ASKING:
+            given = ", ".join(given_words(case)) or code
+            return (
+                f"{dotted(raised.func)}, which line {case.line} calls with {given}, asks one of "
+                f"them whether it is true, and a tensor of several elements has no such answer. "
+                f"Look which of its parameters is not meant for a tensor."
+            )
+    return (
         f"Line {case.line} asks a tensor of several elements whether it is true, and each element "
         f"has an answer of its own. "
         f"Use tf.where to choose element by element, or tf.reduce_all or tf.reduce_any to get "
         f"one answer."
     )
+
+
+_ASKING = ("bool", "any", "all", "max", "min", "sorted", "filter")
+"""Functions of Python that ask their arguments whether they are true."""
 
 
 def loss_given_tensors(case: Case) -> str:

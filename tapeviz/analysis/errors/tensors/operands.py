@@ -151,12 +151,13 @@ def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
         return
     meant = {name: tensor for tensor, name in _last_meant(trace)}
     for node in ast.walk(statement):
-        is_read = isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
-        path = dotted(node) if is_read else ""
+        kinds = (ast.Name, ast.Attribute, ast.Subscript)
+        is_read = isinstance(node, kinds) and isinstance(node.ctx, ast.Load)
+        path = ast.unparse(node) if is_read else ""
         if path in case.held:
             held = case.held[path]
             if held.dtype and held.shape is not None:
-                yield path, held.shape
+                yield case.text.segment(node), held.shape
             continue
         tensor = meant.get(path)
         if tensor is not None and (shape := _shape(trace, tensor)) is not None:

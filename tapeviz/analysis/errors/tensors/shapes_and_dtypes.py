@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from math import prod
 
 from ....text.names import called_name, dotted, names_in, targets_of
 from ....text.trees import lines_of
@@ -86,6 +87,9 @@ def _product_that_fits(
     (first, other), (shape, beside) = named, sizes
     if not (first and other):
         return ""
+    whole = prod(size or 0 for size in shape[1:])
+    if len(shape) > 2 == len(beside) and whole == beside[0]:
+        return f"{first} fits with its last axes in one: tf.reshape({first}, [-1, {whole}])."
     if len(shape) == len(beside) > 1 and shape[:-2] == beside[:-2]:
         if beside[-1] == shape[-2] and len(shape) == 2:
             return f"The other way round they fit: tf.matmul({other}, {first})."

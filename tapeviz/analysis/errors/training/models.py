@@ -50,13 +50,6 @@ def _tensor_for_variable(case: Case, given: ast.expr) -> str:
             f"apply_gradients was given pairs of a variable and its gradient, and takes the "
             f"gradient first. Write {right}."
         )
-    held = [each for binding in trace.bindings for each in binding.tensors]
-    variables = {name for tensor, name in held if VariableId(tensor) in trace.variables}
-    if isinstance(given, ast.Call) and any(case.text.segment(a) in variables for a in given.args):
-        return (
-            "apply_gradients was given the elements of a variable, for zip goes over them. Put the "
-            "variable and its gradient into lists: zip([gradient], [variable])."
-        )
     for name in (node.id for node in ast.walk(given) if isinstance(node, ast.Name)):
         named = [b for b in trace.bindings if b.name == name and b.tensors]
         holds = [VariableId(binding.tensors[0][0]) in trace.variables for binding in named]
