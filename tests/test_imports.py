@@ -34,11 +34,14 @@ SLOW = {"numpy", "PySide6", "networkx", "tensorflow", "pyqtgraph", "jupyter_clie
 
 @pytest.fixture(autouse=True, scope="module")
 def collect_seldom() -> Iterator[None]:
-    """The syntax trees stay: walking over them to look for garbage takes longer than the tests."""
+    """The syntax trees stay as long as these tests: walking over their two million objects to look
+    for garbage takes longer than the tests, and would take a second of each collection after."""
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 50)
     yield
     gc.set_threshold(*before)
+    for known in (parsed, imports, import_statements):
+        known.cache_clear()
 
 
 @cache
