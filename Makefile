@@ -19,7 +19,8 @@ run: setup
 
 # All four run even if one fails: a change learns everything at once. Types are checked beside the
 # tests. Three workers, for two cores: a fifth of the time a test waits for a process of its own.
-# Many tests start Pythons, and without bytecode each of them would compile tapeviz again.
+# Many tests start Pythons, and without bytecode each of them would compile tapeviz again. In a fresh
+# clone the tests are collected once before: else each worker would compile all modules for itself.
 # NumPy 2.2, the last for Python 3.10, has other types than later ones: there none are checked. The
 # stubs of NumPy 2.5, which Python 3.12 and later get, cannot be read by a check for Python 3.10.
 test: export QT_QPA_PLATFORM = offscreen
@@ -30,6 +31,7 @@ test: setup
 	  11) $(BIN)/python -m mypy ;; \
 	  *) $(BIN)/python -m mypy --python-version 3.12 ;; \
 	esac >.venv/mypy.txt 2>&1 & types=$$!; failed=; \
+	[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only >.venv/collected.txt 2>&1; \
 	for check in "ruff format --check ." "ruff check ." "pytest -n 3 --dist loadfile"; do \
 	  echo "== $$check"; $(BIN)/python -m $$check || failed="$$failed, $${check%% *}"; \
 	done; \
@@ -56,7 +58,9 @@ setup: .venv/installed libraries
 
 .venv/installed: constraints.txt pyproject.toml | .venv/created
 	@echo "Installing TensorFlow, Qt and what else is needed into .venv: this takes some minutes, once"
-	$(BIN)/python -m pip install --quiet --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r constraints.txt
+	@# As pip does, which ignores what is no code of this Python, too; but on all cores.
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

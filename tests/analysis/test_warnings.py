@@ -18,6 +18,7 @@ from tapeviz.trace import events as e
 from tapeviz.trace.ids import TensorId
 from tapeviz.trace.ops import Op
 
+from ..sampling import sampled
 from ..traces import Script
 
 if TYPE_CHECKING:
@@ -602,7 +603,7 @@ ODDS = (
 )
 
 
-@pytest.mark.parametrize("odd", ODDS, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", sampled(ODDS, 2), ids=lambda odd: odd.name)
 def test_warning(odd: Odd, recorder: Recorder) -> None:
     from tapeviz.recording.live import Snippet
 

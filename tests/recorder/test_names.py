@@ -9,6 +9,7 @@ import pytest
 
 from tapeviz.trace import events as e
 
+from ..sampling import parametrize_sampled
 from .conftest import Recorded
 
 Record = Callable[..., Recorded]
@@ -43,7 +44,7 @@ BINDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), BINDINGS)
+@parametrize_sampled(2, ("text", "expected"), BINDINGS)
 def test_a_name_is_bound(record: Record, text: str, expected: object) -> None:
     seen = record(text)
     assert not seen.of(e.Raised)

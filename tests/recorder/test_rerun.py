@@ -134,7 +134,8 @@ def _named(seen: Recorded) -> dict[int, list[int]]:
 
 
 def test_values_are_those_of_the_body_run_by_python(record: Record) -> None:
-    bodies = {name: body for name, body in CONSTRUCTS.items() if "y = " in body}
+    names = sampled([name for name, body in CONSTRUCTS.items() if "y = " in body], 2)
+    bodies = {name: CONSTRUCTS[name] for name in names}
     text = _program(bodies, calls=2)
     compiled = record(text)
     eager = record(text.replace(SETUP, SETUP + "\n" + EAGERLY.strip()))
