@@ -22,7 +22,7 @@ TESTS = sorted(Path(__file__).parent.rglob("*.py"))
 QT = {"PySide6", "pyqtgraph", "shiboken6"}
 WINDOW = {"canvas", "panels", "app"}
 WITHOUT_WIDGETS = {  # signals; a writer paints, it has no window
-    "document": {"QtCore"},
+    "document": {"QtCore", "isValid"},
     "export": {"QtCore", "QtGui"},
     "paint": {"QtCore", "QtGui"},
 }

@@ -96,10 +96,12 @@ class Background(QObject):
 
     def drop(self, *kinds: str) -> None:
         """Drop the tasks of these kinds: their results are not delivered."""
+        was_busy = not self.busy.isdisjoint(kinds)
         for kind in kinds:
             self._supersede(kind)
             self._waiting.pop(kind, None)
-        self.busy_changed.emit()
+        if was_busy:
+            self.busy_changed.emit()
 
     def _supersede(self, kind: str) -> int:
         """Let the task of a kind be an old one; returns the number of the next."""

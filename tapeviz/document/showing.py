@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis.diagnose import reported
 from ..analysis.findings import Fix
+from ..analysis.model import EMPTY_DIAGNOSIS
 from ..scene.model import Overlay
 from ..trace.ids import CallId
 from ..trace.model import EMPTY_TRACE, Trace
@@ -126,13 +127,15 @@ class Showing:
     def forget_diagnosis(self) -> None:
         """Drop the cards, marks and steps of the run before at once; its graph stays, faded."""
         document = self._document
+        was_empty = document.diagnosis is EMPTY_DIAGNOSIS
         document.change_overlay(replace(document.view.overlay, call=None, step=None))
         document.diagnosing.clear()
         document.picturing.relink()
         # A card that is deleted does not report that the pointer left it.
         document.selecting.hover(frozenset())
-        document.diagnosis_changed.emit()
-        document.step_changed.emit()
+        if not was_empty:
+            document.diagnosis_changed.emit()
+            document.step_changed.emit()
 
     def _note_news(self) -> None:
         """Forget what was selected in the run before, when something of this one is shown."""

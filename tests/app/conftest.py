@@ -60,4 +60,5 @@ def ran(qtbot: QtBot, window: Window) -> Window:
     qtbot.waitUntil(lambda: bool(window.document.scene.boxes and window.document.steps))
     qtbot.wait(30)
     qtbot.waitUntil(lambda: not window.document.background.busy & {"arrange", "compose"})
+    qtbot.waitUntil(lambda: bool(window.diagnosis.cards) and window.diagnosis.is_settled)
     return window

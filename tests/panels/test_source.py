@@ -13,6 +13,7 @@ from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.stage import CARD_BORDERS
 from tapeviz.document import Document
 from tapeviz.panels.look import Theme
+from tapeviz.panels.source.editor import PART
 from tapeviz.panels.source.line_marks import LineMark, marks_of
 from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.panels.source.pasting import has_code
@@ -101,6 +102,32 @@ def test_of_many_marks_on_a_line_the_first_are_told_and_come_in_slices(
     assert marks == marks_of(document)
     assert len(marks) < 40
     assert "and 1,992 more" in [mark.tip for mark in marks]
+
+
+def test_a_long_text_comes_in_parts_and_is_the_documents_as_a_whole(
+    qtbot: QtBot, panel: SourcePanel
+) -> None:
+    editor, document = panel.editor, panel.document
+    line = "x = tf.Variable(1.0)\n"
+    text = line * (3 * PART // len(line)) + "y = ("
+    document.open_source(text)
+    assert editor.blockCount() < text.count("\n") / 2
+    assert editor.toPlainText() == document.text.source == text
+    qtbot.waitUntil(lambda: editor.blockCount() == text.count("\n") + 1)
+    assert editor.toPlainText() == document.text.source == text
+    assert not document.text.is_modified
+    qtbot.keyClicks(editor, "a")
+    editor.undo()
+    editor.undo()
+    assert document.text.source == text
+    document.open_source(text + "1")
+    qtbot.keyClick(editor, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(editor, ")")
+    assert document.text.source == editor.toPlainText() == text + "1)"
+    document.open_source(text)
+    document.open_source("short")
+    qtbot.wait(20)
+    assert editor.toPlainText() == document.text.source == "short"
 
 
 def test_the_text_typed_is_the_documents(qtbot: QtBot, panel: SourcePanel) -> None:

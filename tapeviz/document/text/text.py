@@ -45,8 +45,7 @@ class Text(QObject):
         if not self.is_modified:
             return True
         opened, now = (
-            {line.strip() for line in text.split("\n") if line.strip()}
-            for text in (self.saved, self.source)
+            {*map(str.strip, text.split("\n"))} - {""} for text in (self.saved, self.source)
         )
         return 2 * len(opened & now) >= len(opened) > 0
 

@@ -33,6 +33,8 @@ class SharesModel(QAbstractTableModel):
         self.layoutChanged.emit()
 
     def show_table(self, table: ShareTable | None) -> None:
+        if table is self._table:
+            return
         self.beginResetModel()
         self._table = table
         self._rows = table.lines if table is not None else ()

@@ -71,7 +71,7 @@ class WalkTable(QTableView):
         """Px that the texts of a column fill."""
         metrics = QFontMetrics(self._model.font_of(column))
         rows = range(min(self._model.rowCount(), MOST_MEASURED))
-        texts = (str(self._model.index(row, column).data(role)) for row in rows)
+        texts = (str(self._model.data(self._model.index(row, column), role)) for row in rows)
         width = BESIDE + max(map(metrics.horizontalAdvance, texts), default=0)
         return min(width, WIDEST_OP) if column == OP else width
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
@@ -26,8 +26,8 @@ PAGE = 20
 """Cards shown; the user can ask for the rest."""
 LOW = 300
 """Px of height of a panel in which cards stand closer together."""
-SLICE = 0.02
-"""Seconds after which the next card is made in another turn of the event loop."""
+SLICE = 0.008
+"""Seconds after which the next step towards the cards is done in another turn of the event loop."""
 MARGIN = 8
 SETTLED = 3000
 """Milliseconds without a change of height after which new pages count as laid out."""
@@ -53,7 +53,7 @@ class DiagnosisPanel(Panel):
         self._scroll.setAccessibleName("Cards of the diagnosis")
         self._scroll.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes from card to card
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._inside = QWidget()
+        self._inside = _Inside()
         self._inside.setObjectName("scrolled")
         self._column = QVBoxLayout(self._inside)
         self._column.setContentsMargins(10, 2, 10, 12)
@@ -242,19 +242,21 @@ class DiagnosisPanel(Panel):
         return not is_done
 
     def _add_card(self, wanted: WantedCard) -> None:
-        _, card = self._made.get(wanted.key, (None, None))
+        """Make the next card, or show it, if it is made: each may take half of a slice and more."""
+        if wanted.key not in self._made:
+            self._made[wanted.key] = (wanted, wanted.make())
+            return
+        _, card = self._made[wanted.key]
         place = len(self._cards)
-        if card is None:
-            card = wanted.make()
+        card.show_fixes(wanted.fixes, wanted.not_tried)
+        if card.parent() is None:
             card.set_low(self._is_low)
             self._column.insertWidget(place, card)
             card.show()  # now, and not in a later turn: its words have their font then
             if self._leaving:
                 self._drop(self._leaving.pop(0))
-        else:
-            card.show_fixes(wanted.fixes, wanted.not_tried)
-            if self._column.indexOf(card) != place:
-                self._column.insertWidget(place, card)
+        elif self._column.indexOf(card) != place:
+            self._column.insertWidget(place, card)
         self._made[wanted.key] = (wanted, card)
         self._cards.append(card)
 
@@ -356,3 +358,14 @@ class DiagnosisPanel(Panel):
         inside, room = self._inside, self._scroll.viewport().height()
         self._column.activate()
         inside.resize(inside.width(), max(self._column.totalHeightForWidth(inside.width()), room))
+
+
+class _Inside(QWidget):
+    """The column that is scrolled. A scroll area asks it for its size hint whenever its height
+    changes, for which Qt would lay out all cards in another width (``QLayout::totalSizeHint``,
+    Qt 6.11)."""
+
+    def sizeHint(self) -> QSize:
+        column = self.layout()
+        assert column is not None
+        return column.sizeHint()

@@ -67,11 +67,11 @@ class ExtraSelections:
             yield selection(self._between(begin, end), ground=ground)
 
     def _left_out(self) -> Iterator[QTextEdit.ExtraSelection]:
-        lines = self._editor.blockCount()
         for first, last in self.left_out:
-            if first > lines:  # a shorter text, in which the parts are not known yet
+            document = self._editor.document()
+            if first > document.blockCount():  # a shorter text: its parts are not known yet
                 continue
-            block = self._editor.document().findBlockByNumber(min(last, lines) - 1)
+            block = document.findBlockByNumber(min(last, document.blockCount()) - 1)
             end = block.position() + block.length() - 1
             cursor = self._between(self._position(first, 0), end)
             yield selection(cursor, text=self.theme.text_faint)

@@ -82,7 +82,8 @@ def _linked_marks(document: Document) -> Iterator[LineMark]:
     """The lines of what is pointed at, else of what is selected."""
     lines = {frame.line for frame in document.selecting.lit_spans}
     for line in lines or {document.selection.line}:
-        yield LineMark(line, "linked")
+        if line:
+            yield LineMark(line, "linked")
 
 
 def _operand_marks(document: Document) -> list[LineMark]:
