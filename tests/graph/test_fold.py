@@ -6,6 +6,7 @@ from dataclasses import replace
 import msgspec
 import networkx as nx
 import pytest
+from msgspec import structs
 
 from tapeviz.graph.build import build
 from tapeviz.graph.groups.fold import fold, group_id, path_of
@@ -117,6 +118,19 @@ def test_lines_that_call_the_same_are_opened_together(most: int, closed: set[str
     graph = wired(8, [(i, i + 1) for i in range(7)])
     home = {f"op:{i}": "a/net" if i < 4 else "b/net" for i in range(1, 8)}
     assert choose_open(graph, grouped(graph, home), most=most).closed == closed
+
+
+@pytest.mark.parametrize(("most", "closed"), [(9, set()), (8, {"a/net", "b/net"})])
+def test_calls_that_a_section_hides_are_opened_with_the_others(most: int, closed: set[str]) -> None:
+    """One call alone would fit: then it would be open, and the other closed."""
+    graph = wired(9, [(i, i + 1) for i in range(8)])
+    home = {f"op:{i}": "a/net" if i < 5 else "b/net" for i in range(1, 9)}
+    tree = grouped(graph, {**home, "op:9": "b"})
+    changes: dict[str, dict[str, object]] = {"a": {"last": 1, "ops": 3}, "b": {"last": 2}}
+    changes |= {path: {"title": "net"} for path in ("a/net", "b/net")}
+    groups = {path: structs.replace(tree.groups[path], **changes[path]) for path in changes}
+    tree = replace(tree, groups=groups)
+    assert choose_open(graph, tree, most=most).closed == closed
 
 
 def test_groups_are_open_that_were_open_in_the_round_before() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from tapeviz.drawing.arranging import arrange
 from tapeviz.graph.trace_index import entries_around
@@ -125,3 +126,26 @@ def test_whether_a_source_is_reached_does_not_take_a_look_at_all_its_versions(
         arrange(trace, DEFAULT_VIEW, call.id)
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+def test_a_function_that_a_layer_runs_is_in_that_layer() -> None:
+    """As that of a Lambda layer: the snippet's call of the model is the one that the ops before
+    came from."""
+    s = Script("half = Lambda(lambda x: x / 2)\nnet = Sequential([Dense(3), half])\ny = net(x)\n")
+    x = s.tensor((2, 3))
+    for op_type, scope, lines, function in (
+        ("MatMul", "net/dense", (3,), "<module>"),
+        ("RealDiv", "net/lambda", (1, 3), "<lambda>"),
+        ("Exp", "other", (1, 3), "<lambda>"),
+    ):
+        x = s.op(op_type, [x], (2, 3), scope=scope)
+        ran = s.events.pop()
+        assert isinstance(ran, e.OpRan)
+        place = s.site(*lines, function=function)
+        s.events.append(structs.replace(ran, site=place))
+    trace = s.trace()
+    levels = OpLevels(trace)
+    product, quotient, other = ([*levels.of(op)] for op in trace.ops.values())
+    assert [level.title for level in quotient] == ["net", "lambda"]
+    assert quotient[0] == product[0]
+    assert other[0].key != product[0].key

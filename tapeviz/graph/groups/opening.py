@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -161,13 +161,18 @@ class _Chooser:
             unit = as_before or self._next(waiting)
             if not unit:
                 break
-            more, cost, inside = self._inside_of([group.path for group in unit])
-            cost -= len(unit)
+            together = list(unit)
+            if not as_before:
+                wanted = frozenset(key for group in unit for key in self._calls_of(group))
+                others = [group for group in waiting if group not in unit]
+                together += self._hidden_alike(wanted, others)
+            more, cost, inside = self._inside_of([group.path for group in together])
+            cost -= len(together)
             limit = min(most, _MOST_WITH_OPS) if _are_of_library(unit) else most
             if boxes + cost > limit and not as_before:
                 too_large.update(group.shape for group in unit)
             else:
-                found |= dict.fromkeys(more, True) | {group.path: False for group in inside}
+                found |= {group.path: False for group in inside} | dict.fromkeys(more, True)
                 boxes += cost
                 waiting += inside
             waiting = [
@@ -193,11 +198,7 @@ class _Chooser:
                 is_small = group.ops <= LEAST_OPS and group.is_library
                 alike = (is_recorded,) if is_small else series
                 together.add_edges_from([(group.path, group.shape), (group.path, alike)])
-                # Calls of a layer, and lines that call the same in the same way.
-                calls = tuple(inside.title for inside in self._inside.get(group.path, ()))
-                if group.kind == "layer" or calls:
-                    called = calls or group.title
-                    together.add_edge(group.path, (group.kind, called, group.ops, is_recorded))
+                together.add_edges_from((group.path, key) for key in self._calls_of(group))
         units = [
             [group for group in waiting if group.path in unit]
             for unit in nx.connected_components(together)
@@ -209,7 +210,32 @@ class _Chooser:
             ops = sum(group.ops for group in unit)
             return differs, is_recorded, not _are_of_library(unit), ops
 
-        return max(units, key=weight, default=[])
+        unit = max(units, key=weight, default=[])
+        return unit
+
+    def _calls_of(self, group: Group) -> list[Hashable]:
+        """A key that is the same for calls of a layer, and for lines that call the same in the same
+        way; none for other groups. A section is titled by the names that its values have outside,
+        which differ from call to call."""
+        inside = self._inside.get(group.path, ())
+        calls = tuple(each.ops if each.last else each.title for each in inside)
+        if group.kind != "layer" and not calls:
+            return []
+        return [(group.kind, calls or group.title, group.ops, group.path in self._tree.recorded)]
+
+    def _hidden_alike(
+        self, wanted: frozenset[Hashable], waiting: Sequence[Group]
+    ) -> Iterator[Group]:
+        """The closed sections that hide groups with one of these keys, and those groups."""
+        for section in waiting if wanted else ():
+            if not section.last:
+                continue
+            inside = self._parts(section.path)[1]
+            found = [each for each in inside if not wanted.isdisjoint(self._calls_of(each))]
+            found += self._hidden_alike(wanted, inside)
+            if found:
+                yield section
+                yield from found
 
     def _parts(self, path: str) -> tuple[int, list[Group]]:
         """The number of nodes and the groups directly in an open group; for a repeat, in the turn

@@ -20,7 +20,7 @@ from ...text.source import SourceText
 from ..model import Trace
 from ..naming import layer_titles
 from ..ops import Op
-from ..sites import Site
+from ..sites import Site, StackFrame
 from .blocks import BlockKind, block_parts
 from .frames import FrameMark, FrameReader, FrameTables, Level, LoopTurns, MarkReader, call_key
 from .loops import LoopLines
@@ -29,6 +29,7 @@ from .scopes import is_of_layer, layer_scopes, layers_of_scopes
 _NO_FUNCTIONS = frozenset(
     ("<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>")
 )
+_Frames = tuple[StackFrame, ...]
 _Layer = tuple[tuple[tuple[BlockKind, str], ...], str, str]
 """The blocks around a layer, its name, and what the snippet calls it."""
 
@@ -159,6 +160,9 @@ class OpLevels:
         self._places: dict[int, Hashable] = {}
         """A key for each site, by its id: the same for those that have the same levels."""
         self._known: dict[Hashable, _Known] = {}
+        self._opened: tuple[str, _Frames, tuple[Level, ...]] = "", (), ()
+        """The outermost name scope of the op asked about last, its frames and their levels: the
+        call of a layer."""
         self._turns_known: tuple[tuple[Level, ...], LoopTurns] = (), ()
         """The levels whose loops were asked for last, and these."""
 
@@ -225,7 +229,10 @@ class OpLevels:
 
     def _with_scope(self, levels: tuple[Level, ...], scope: str, op: Op) -> tuple[Level, ...]:
         """The levels with the layers of the op's name scope among them."""
-        parts = list(self._parts(scope, op)) if scope else []
+        frames, inner = op.site.frames, levels[:0]
+        if scope:
+            frames, levels, inner = self._call_around(scope, frames, levels)
+        parts = list(self._parts(scope, frames)) if scope else []
         found: list[Level] = []
         for level in levels:
             if level.kind != "function":
@@ -249,10 +256,26 @@ class OpLevels:
                 del parts[: last + 1]
             elif level.title not in _NO_FUNCTIONS:
                 found.append(level)
-        call = self._call_of_layer(levels, op)
+        call, line = self._call_of_layer(levels, frames), frames[0].line if frames else 0
         for nested in parts:
-            found.extend(self._layers(nested, op.line, call))
+            found.extend(self._layers(nested, line, call))
+        found.extend(level for level in inner if not _is_unnamed(level))
         return tuple(found)
+
+    def _call_around(
+        self, scope: str, frames: _Frames, levels: tuple[Level, ...]
+    ) -> tuple[_Frames, tuple[Level, ...], tuple[Level, ...]]:
+        """The frames of the call that opened a scope, their levels, and the levels of functions
+        that it ran in there: those of a ``Lambda`` layer are further in than the layer."""
+        head = scope.partition("/")[0]
+        opened, outer, around = self._opened
+        inside = frames[: len(frames) - len(outer)]
+        is_inside = head == opened and inside and frames[len(inside) :] == outer
+        is_plain = not any(frame.function in LAYER_METHODS for frame in inside)
+        if is_inside and is_plain and levels[: len(around)] == around:
+            return outer, around, levels[len(around) :]
+        self._opened = head, frames, levels
+        return frames, levels, ()
 
     def _layers(self, scope: _Layer, line: int, call: Hashable) -> Iterator[Level]:
         """The blocks around a layer, and the layer, which ``line`` calls; two calls of it are two
@@ -262,16 +285,16 @@ class OpLevels:
             yield Level(kind, block, line, block)
         yield Level("layer", title, line, (name, call))
 
-    def _call_of_layer(self, levels: Sequence[Level], op: Op) -> Hashable:
+    def _call_of_layer(self, levels: Sequence[Level], frames: _Frames) -> Hashable:
         """The key of the snippet's call of the layers that an op ran in; None if the snippet opened
         the scope itself."""
-        if not op.site.frames or op.site.frames[0].line in self._scopes:
+        if not frames or frames[0].line in self._scopes:
             return None
-        return call_key(levels, op.site.frames[0])
+        return call_key(levels, frames[0])
 
-    def _parts(self, scope: str, op: Op) -> Iterator[_Layer]:
+    def _parts(self, scope: str, frames: _Frames) -> Iterator[_Layer]:
         names = scope.split("/")
-        titles = iter(layer_titles(self._names, layer_scopes(scope), op.site.frames))
+        titles = iter(layer_titles(self._names, layer_scopes(scope), frames))
         for depth, name in enumerate(names):
             if not is_of_layer(name):
                 continue
