@@ -71,6 +71,25 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "'float' object has no attribute 'items'",
         "train_step (line 2) of the model that line 3 runs returns something else than a dict",
     ),
+    "a loop over the keys of a dict": (
+        'for name, target in {"a": 1.0}:\n    pass',
+        "ValueError",
+        "not enough values to unpack (expected 2, got 1)",
+        'Write {"a": 1.0}.items() to get pairs of a key and its value.',
+    ),
+    "a variable of a layer that = would replace": (
+        "layer.kernel -= step",
+        "AttributeError",
+        "property 'kernel' of 'Dense' object has no setter",
+        "in place, as by layer.kernel.assign(value), or assign_sub(value) for -=",
+    ),
+    "whole numbers beside wide floats": (
+        "y = tf.matmul(X, w)",
+        "InvalidArgumentError",
+        "cannot compute MatMul as input #1(zero-based) was expected to be a int64 tensor but is a "
+        "double tensor [Op:MatMul]",
+        "Make both of one dtype: tf.cast(x, tf.float64)",
+    ),
     "a function that something else calls": (
         "def rate(step):\n    return 0.1\nopt = SGD(learning_rate=rate)\nopt.apply_gradients(p)",
         "TypeError",
@@ -343,7 +362,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "y = layer(x)",
         "ValueError",
         "total size of new array must be unchanged, input_shape = [784], output_shape = [7, 7, 32]",
-        "gets samples of shape [784] and is to give them the shape [7, 7, 32]",
+        "[784], and the shape [7, 7, 32] that it is to give them has 1568 elements",
     ),
     "a variable times in place": (
         "v *= 2",
@@ -1008,7 +1027,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "ValueError",
         "The total size of the tensor must be unchanged. Received: input_shape=(5,), "
         "target_shape=(2, 3)",
-        "gets samples of shape (5,) and is to give them the shape (2, 3)",
+        "(5,), and the shape (2, 3) that it is to give them has 6 elements, not 5",
     ),
     "a Python number for a layer of Keras 3": (
         "layer(x, 1.0)",

@@ -18,6 +18,7 @@ from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
 from ..values.filling import bind_new_tensor
 from ..values.misfits import (
+    assign_in_place,
     begin_with_float,
     cast_to_agree,
     cast_to_allowed,
@@ -87,6 +88,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         use_present_names,
     ),
     (r"int\d+.*float|float.*int\d+", begin_with_float),
+    (r"has no setter|can't set attribute", assign_in_place),
     (r"can't multiply sequence|unsupported operand .*'list'", stack_lists),
     (r"", cast_to_agree),
     (

@@ -71,10 +71,15 @@ def return_last(case: ErrorCase) -> Iterator[Edit]:
 
 
 def bracket_pair(case: ErrorCase) -> Iterator[Edit]:
-    """``for i, x, y in enumerate(data)`` → ``for i, (x, y) in enumerate(data)``."""
+    """``for i, x, y in enumerate(data)`` → ``for i, (x, y) in enumerate(data)``; two names for
+    the keys of a dict → for its items."""
     source = case.source
+    dicts = {held.name for held in case.failure.held if held.keys and held.size >= 0}
     for loop in case.nodes(cst.For):
         target, data = loop.target, loop.iter
+        if isinstance(data, cst.Dict) or source.code(data) in dicts:
+            plan = Plan(source, {data: f"{source.code(data)}.items()"})
+            yield from plan.edits("Take each key with its value")
         is_pair = isinstance(data, cst.Call) and called_name(data) in PAIRING
         if is_pair and isinstance(target, cst.Tuple) and len(target.elements) > 2:
             first, *others = target.elements

@@ -47,6 +47,7 @@ def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
     if not pair:
         return
     known = _dtypes_by_text(case.trace)
+    known |= {held.name: held.dtype for held in case.failure.held if held.type == "ndarray"}
     operands = (*case.nodes(cst.Name), *case.nodes(cst.Attribute))
     whole = [call for call in case.nodes(cst.Call) if _gives_integers(call)]
     reals = sorted(dtype for dtype in pair if "float" in dtype)
@@ -69,6 +70,17 @@ def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
         if cast:
             what = ", ".join(sorted(cast))
             yield from plan.edits(f"Cast {what} to {wanted}, the dtype of what it meets")
+
+
+def assign_in_place(case: ErrorCase) -> Iterator[Edit]:
+    """``layer.kernel -= step`` of a variable → ``layer.kernel.assign_sub(step)``."""
+    source, plan = case.source, Plan(case.source)
+    methods = {cst.AddAssign: "assign_add", cst.SubtractAssign: "assign_sub"}
+    for node in case.nodes(cst.AugAssign):
+        if (method := methods.get(type(node.operator))) is not None:
+            changed = f"{source.code(node.target)}.{method}({source.code(node.value)})"
+            plan.replace(node, cst.Expr(cst.parse_expression(changed)))
+    yield from plan.edits("Change the variable in place")
 
 
 def stack_lists(case: ErrorCase) -> Iterator[Edit]:

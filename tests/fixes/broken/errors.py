@@ -6,6 +6,37 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        w, goals = tf.Variable(2.0), {"a": 1.0, "b": 2.0}
+        with tf.GradientTape() as tape:
+            loss = 0.0
+            for name, goal in goals:
+                loss += (w - goal) ** 2
+        tape.gradient(loss, w)
+        """,
+        "for name, goal in goals.items():",
+    ),
+    (
+        """
+        layer = tf.keras.layers.Dense(1)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(tf.ones([1, 2])))
+        slopes = tape.gradient(loss, layer.trainable_variables)
+        layer.kernel -= 0.1 * slopes[0]
+        """,
+        "layer.kernel.assign_sub(0.1 * slopes[0])",
+    ),
+    (
+        """
+        import numpy as np
+        rows, w = np.ones([2, 2]), tf.Variable([[1.0], [2.0]])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.matmul(rows, w))
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.matmul(tf.cast(rows, tf.float32), w))",
+    ),
+    (
+        """
         w, xs, ys = tf.Variable(2.0), tf.ones([3, 2]), tf.ones([3, 2])
         data = tf.data.Dataset.from_tensor_slices(xs, ys)
         for x, y in data:

@@ -176,6 +176,12 @@ _FEW_PIXELS = 3
 
 
 WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
+    (
+        r"property '(\w+)' of '(\w+)' object has no setter|can't set attribute '(\w+)'",
+        "Line {line} writes {0}{2} anew by =, an attribute that can only be read. A variable is "
+        "changed in place, as by layer.{0}{2}.assign(value), or assign_sub(value) for -=; for "
+        "others change what the attribute is computed from.",
+    ),
     (r"truth value of an array with more than one element", truth_of_several),
     (
         r"Invalid dtype: (str|object|bytes)\d*",

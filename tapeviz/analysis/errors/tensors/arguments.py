@@ -47,9 +47,13 @@ def refused_dtype(case: Case) -> str:
 
 def _of_dtype(case: Case, dtype: str) -> Iterator[tuple[str, str]]:
     """The arguments of the call that raised that are of a dtype, or whole numbers of Python: their
-    names, and the words that go on."""
+    names, and the words that go on. Those that the op's signature in the message gives the
+    attribute which is refused, if the call names its parameters so."""
+    attr = re.search(r"for attr '(\w+)'", case.failure.message)
+    inputs = re.findall(rf"(\w+):{attr[1]}\b", case.failure.message) if attr is not None else []
     for bound in bound_calls(case):
-        for node in bound.given.values():
+        named = [node for name, node in bound.given.items() if name in inputs]
+        for node in named or bound.given.values():
             held = case.held.get(ast.unparse(node))
             if held is not None and held.dtype == dtype:
                 yield f"{held.name},", f"which is of dtype {dtype}"

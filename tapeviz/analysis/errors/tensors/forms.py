@@ -5,6 +5,8 @@ number of axes, of inputs, of ids. The messages are those of TensorFlow 2.15 to 
 from __future__ import annotations
 
 import ast
+import re
+from math import prod
 
 from ....text.names import dotted
 from ....text.trees import lines_of
@@ -153,6 +155,20 @@ def number_of_inputs(case: Case) -> str:
     )
 
 
+def reshaped_samples(case: Case) -> str:
+    """A Reshape layer whose samples have another number of elements than its shape."""
+    given, wanted = (re.findall(r"-?\d+", shape) for shape in case.match.groups())
+    sizes = [prod(map(int, shape)) for shape in (given, wanted)]
+    is_known = all(size > 0 for size in sizes)
+    words = f"{sizes[1]} elements, not {sizes[0]}" if is_known else "another number of elements"
+    return (
+        f"The Reshape layer on line {case.line} gets samples of shape {case.match[1]}, and the "
+        f"shape {case.match[2]} that it is to give them has {words}. A reshape keeps every "
+        f"element; the axis of the batch is not part of either shape. Make what comes before it "
+        f"that large, or write -1 for the axis that follows from the others."
+    )
+
+
 FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Cannot convert a partially known TensorShape (\(.*?\)) to a Tensor",
@@ -240,9 +256,7 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"total size of (?:the tensor|new array) must be unchanged[.,] (?:Received: )?"
         r"input_shape ?= ?([(\[].*?[)\]]), (?:target|output)_shape ?= ?([(\[].*?[)\]])",
-        "The Reshape layer on line {line} gets samples of shape {0} and is to give them the shape "
-        "{1}, which has another number of elements. A reshape keeps every element; the axis of the "
-        "batch is not part of either shape. -1 stands for the axis that follows from the others.",
+        reshaped_samples,
     ),
     (
         r"Only input tensors may be passed as positional arguments.*?argument value should be "

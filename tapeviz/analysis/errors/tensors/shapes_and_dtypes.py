@@ -148,7 +148,9 @@ def dtypes(case: Case) -> str:
             f"strings first: tf.strings.to_number(text), or in tf.io.decode_csv by the defaults of "
             f"its columns. No gradient passes strings."
         )
+    floats = [LONG_NAMES.get(kind, kind) for kind in kinds if kind[:3] not in ("int", "uin")]
     wanted = next((kind for kind in kinds if kind.startswith("complex")), "float32")
+    wanted = floats[0] if len(floats) == 1 else wanted
     if all("int" in kind for kind in kinds):
         wanted = max(kinds, key=lambda kind: int(re.sub(r"\D", "", kind) or 32))
     if any("float" in kind for kind in kinds) and (begun := _begun_whole(case)):

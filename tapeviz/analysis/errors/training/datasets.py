@@ -95,6 +95,14 @@ def unpacked_elements(case: Case) -> str:
     wanted = len(target.elts) if isinstance(target, ast.Tuple) else 0
     if case.match["count"] not in (None, str(wanted)) or not wanted or len(data) > _LONGEST:
         return ""
+    held = case.held.get(ast.unparse(iterated))
+    is_dict = held is not None and held.size >= 0 and bool(held.keys)
+    if isinstance(iterated, ast.Dict) or is_dict:
+        return (
+            f"The loop on line {case.line} goes over a dict, which gives its keys alone, and it "
+            f"has {wanted} names for each. Write {data}.items() to get pairs of a key and its "
+            f"value."
+        )
     if single := case.match["single"]:
         return (
             f"Line {case.line} gives each element of {data} {wanted} names, and one of them is a "
