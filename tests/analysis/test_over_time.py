@@ -80,9 +80,12 @@ def _site(norms: list[list[float]], losses: list[float], rank: int) -> CallSite:
     return CallSite(3, ids, tuple(range(rounds)), sources, np.array(losses), (0,) * rounds)
 
 
-def _network(layers: int, rounds: int, begins: int = 0) -> tuple[Trace, Diagnosis]:
+def _network(
+    layers: int, rounds: int, begins: int = 0, listed: tuple[int, ...] = ()
+) -> tuple[Trace, Diagnosis]:
     """A network of matrices, each multiplied by what the one before gave. ``begins``: the layer
-    that gets the input anew: those before it are a network beside it, and the target is a sum."""
+    that gets the input anew: those before it are a network beside it, and the target is a sum.
+    ``listed``: the order of the sources, if it is another."""
     script = Script()
     handles = [script.variable(f"w{n}", (2, 2)) for n in range(layers)]
     tape = script.tape()
@@ -98,7 +101,8 @@ def _network(layers: int, rounds: int, begins: int = 0) -> tuple[Trace, Diagnosi
     target = script.op("AddV2", [y, *beside], (2, 2))
     steps.append((script.last_op, [y, *beside]))
     script.exit(tape)
-    with script.call(tape, [target], handles, variables=handles) as results:
+    asked = [handles[place] for place in listed] or handles
+    with script.call(tape, [target], asked, variables=handles) as results:
         for op, inputs in reversed(steps):
             script.step(op, [script.tensor((2, 2))], [script.tensor((2, 2)) for _ in inputs])
         results += [script.tensor((2, 2)) for _ in handles]
@@ -114,6 +118,9 @@ def test_words_compare_the_first_layer_with_the_last() -> None:
         "Vanishes towards the first layer, by a factor of 2,000: ‖∂w0‖ is 1e-05, ‖∂w3‖ 0.02 "
         "(round 1)."
     )
+    network = _network(4, 1, listed=(0, 1, 3, 2))
+    (words,) = plot_sentences(*network, _site([[1e-5], [1e-3], [0.02], [1e-2]], [1.0], 2), 1, ())
+    assert words.endswith("‖∂w0‖ is 1e-05, ‖∂w2‖ 0.02 (round 1).")
     to_and_fro = _site([[1e-5], [1e-3], [1e-4], [1e-6], [0.02]], [1.0], 2)
     assert not plot_sentences(*_network(5, 1), to_and_fro, 1, ())
 

@@ -150,12 +150,17 @@ def _turns(shares: Sequence[TurnShares]) -> Iterator[str]:
 
 
 def _in_a_row(trace: Trace, call: Call, layers: Sequence[SourceSeries]) -> list[SourceSeries]:
-    """The last of these layers, and before it those whose gradient came back through an op that
-    uses its weights: those of another network, or of another branch, did not."""
+    """The layer that is used last, and before it, in the order of their last use, those whose
+    gradient came back through an op that uses its weights: those of another network, or of another
+    branch, did not. A list of weights has those of a decoder's attention behind its output's."""
     steps = [(step, op) for step in call.steps if (op := trace.op(step.op)) is not None]
-    sources = [series.place for series in layers if series.place < len(call.sources)]
-    last = call.sources[sources[-1]].tensor if sources else None
-    weights, through = {last}, set[TensorId | None]()
+    reached: dict[TensorId | None, int] = {}
+    for number, (step, op) in enumerate(steps):
+        for tensor in _passed(step, op):
+            reached.setdefault(tensor, number)
+    known = [(call.sources[s.place].tensor, s) for s in layers if s.place < len(call.sources)]
+    known.sort(key=lambda layer: -reached.get(layer[0], len(steps)))
+    weights, through = {known[-1][0] if known else None}, set[TensorId | None]()
     for step, op in reversed(steps):
         if not weights.isdisjoint(_passed(step, op)):
             if op.type in _HANDED_ON:
@@ -165,11 +170,7 @@ def _in_a_row(trace: Trace, call: Call, layers: Sequence[SourceSeries]) -> list[
     for step, op in steps:
         if not through.isdisjoint(step.made(op)):
             through.update(_passed(step, op))
-    return [
-        series
-        for series in layers
-        if series.place in sources and call.sources[series.place].tensor in through
-    ]
+    return [series for tensor, series in known if tensor in through]
 
 
 def _passed(step: Step, op: Op) -> Iterator[TensorId]:
