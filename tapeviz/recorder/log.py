@@ -167,6 +167,20 @@ class Log:
             self.local.hidden -= 1
 
     @contextmanager
+    def letting_go(self) -> Iterator[None]:
+        """Hold no memory of a tensor that is recorded inside once the ``with`` is left.
+
+        A compiled function goes on with such tensors: see :meth:`.Edited.use_copies`.
+        """
+        tensors = self.encoder.tensors
+        tensors.copied_for += 1
+        try:
+            yield
+        finally:
+            self.catch_up()
+            tensors.copied_for -= 1
+
+    @contextmanager
     def deriving(self) -> Iterator[None]:
         """While this is entered, the thread traces the graph of a function's backward pass."""
         before, self.local.derives = self.local.derives, True

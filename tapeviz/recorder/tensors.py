@@ -77,6 +77,8 @@ class Tensors:
         self._measuring = Measuring(self._held.__contains__, self._is_small)
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
+        self.copied_for = 0
+        """How many threads want copies to be held in place of TensorFlow's memory."""
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
@@ -331,7 +333,9 @@ class Tensors:
         """Keep a dtype and array, or ``None`` and a tensor; when the budget is used up, the oldest
         go. Whether it is kept itself. What takes little room is held like what cannot be computed
         again, and handles as long as the process lives."""
-        self._held[identity] = held
+        number, value = held
+        is_copied = self.copied_for and number is not None
+        self._held[identity] = (number, value.copy()) if is_copied else held
         if 0 < size < _LARGE:
             budget, size = self._lasting, size + _OBJECTS
         for oldest in budget.add(identity, size) if size else ():

@@ -220,7 +220,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
-        "sums of random numbers, whose order depends on what keeps them in memory",
+        "sums of random numbers or Python's gradients: their order depends on what keeps memory",
         """
         import tensorflow as tf
         tf.random.set_seed(3)
@@ -233,8 +233,17 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         @tf.function
         def f(x):
             return v + noise() + tf.random.normal([200]), v + next(batches) + x / 3 + noise()
+        def python(x):
+            y = tf.py_function(lambda z: tf.sin(z) * 1.7 + z / 3, [x], tf.float32)
+            return tf.ensure_shape(y, [200])
+        @tf.function
+        def g(x):
+            return python(x) + python(x / 7) + tf.sin(x) + x / 3
+        print(g(v).numpy().tobytes().hex())
         for _ in range(2):
-            for y in f(v): print(y.numpy().tobytes().hex())
+            with tf.GradientTape() as tape:
+                y = g(v)
+            for y in (*f(v), y, tape.gradient(y, v)): print(y.numpy().tobytes().hex())
         """,
     ),
     snippet(

@@ -12,21 +12,25 @@ import pytest
 
 from tapeviz.recording.live import Recorder, Snippet
 
+from ..conftest import INTERPRETER
 from ..sampling import sampled
 from .process_snippets import LIFETIMES, ON_STDERR_TOO, SNIPPETS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals, /bin/echo")
 
 NAME = "snippet.py"
-DIFFER_ON_3_12 = {
-    "recursion_ends": "its limit of C frames counts those below the snippet",
-    "class_of_the_buffer": "an interpreter of 3.12 begins with objects that gc has frozen",
+DIFFER = {
+    (3, 10): {"loggers": "TensorFlow, loaded already, imports IPython 8, which adds a filter"},
+    (3, 12): {
+        "recursion_ends": "its limit of C frames counts those below the snippet",
+        "class_of_the_buffer": "an interpreter of 3.12 begins with objects that gc has frozen",
+    },
 }
 
 
 def _row(name: str) -> object:
-    is_known = sys.version_info[:2] == (3, 12) and name in DIFFER_ON_3_12
-    marks = [pytest.mark.xfail(reason=DIFFER_ON_3_12[name])] if is_known else []
+    known = DIFFER.get(sys.version_info[:2], {})
+    marks = [pytest.mark.xfail(reason=known[name])] if name in known else []
     return pytest.param(name, marks=marks)
 
 
@@ -60,7 +64,7 @@ def plain_run(folder: Path) -> subprocess.CompletedProcess[str]:
     for name in ("PYTHONUNBUFFERED", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"):
         environment.pop(name, None)
     return subprocess.run(
-        [sys.executable, NAME],
+        [INTERPRETER, NAME],
         cwd=folder,
         env=environment | {"PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from inspect import signature
 from itertools import count
 from types import FrameType
@@ -160,7 +161,10 @@ def _calling(
     def calling(*args: Any, **named: Any) -> Any:
         if recording.local.hidden or calls.is_nested():
             return method(*args, **named)
-        number = begin(args, named, caller())
-        return calls.run(number, lambda: method(*args, **named))
+        frame = caller()
+        is_lent = private.is_gradient_of_python(frame)
+        with recording.log.letting_go() if is_lent else nullcontext():
+            number = begin(args, named, frame)
+            return calls.run(number, lambda: method(*args, **named))
 
     return calling

@@ -21,6 +21,7 @@ VARIANT, RESOURCE, BOOL, INT32 = 21, 20, 10, 3
 CONTAINER = "tapeviz"
 """The runtime knows variables of our own by this and their names."""
 _CALLS_PYTHON = "PyFuncStateless"
+_python_functions = find("tensorflow.python.ops.script_ops:_py_funcs", _INSIDE)
 
 
 def definition(name: str) -> Any:
@@ -94,6 +95,13 @@ def can_repeat(op_type: str | bytes) -> bool:
     name = op_type.decode() if isinstance(op_type, bytes) else op_type
     about = op_def(name) if _op_def_of else None
     return about is not None and not about.is_stateful and name != _CALLS_PYTHON
+
+
+def keeps_result(token: bytes) -> bool:
+    """Whether TensorFlow keeps what a ``tf.py_function`` gives (``tape_cache`` of
+    tensorflow/python/ops/script_ops.py, 2.15-2.21): once a graph has its gradient."""
+    function = _python_functions._funcs.get(token.decode()) if _python_functions else None
+    return bool(getattr(function, "_support_graph_mode_gradient", False))
 
 
 def new_variable(dtype: int, shape: Sequence[int | None], name: str) -> Any:

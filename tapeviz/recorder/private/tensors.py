@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .runtime import context
 script_functions = find("tensorflow.python.ops.script_ops", "values that tf.numpy_function took")
 conversions = find("tensorflow.python.framework.tensor_conversion_registry", "links through NumPy")
 NUMPY_FUNCTION = "py_func_common"
+_GRADIENT_OF_PYTHON = "eagerly_executed_grad"
 FuncRegistry = find(
     "tensorflow.python.ops.script_ops:FuncRegistry", "variables that Python on other threads reads"
 )
@@ -52,6 +54,14 @@ def is_instance(value: Any, kinds: Any) -> bool:
     if issubclass(kind, kinds):
         return True
     return kind.__module__.startswith(_PROXIES) and isinstance(value, kinds)
+
+
+def is_gradient_of_python(frame: FrameType) -> bool:
+    """Whether a compiled function computes the gradient of a ``tf.py_function`` there
+    (``_EagerPyFuncGrad`` of script_ops.py, 2.15-2.21)."""
+    if frame.f_code.co_name != _GRADIENT_OF_PYTHON:
+        return False
+    return frame.f_globals is vars(script_functions)
 
 
 def dtype_name(number: int) -> str:

@@ -23,9 +23,7 @@ WHICH = -1
 """The output of a conditional that stands for the branch that it takes."""
 TURNS = -2
 """The output of a loop that stands for how often it turns."""
-_IS_KEPT = "EagerPyFunc"
-"""``tf.py_function``: TensorFlow keeps what it gives for its gradient (``tape_cache`` of
-tensorflow/python/ops/script_ops.py, 2.15-2.21), so that no op takes its memory."""
+_PY_FUNCTION = "EagerPyFunc"
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
 _numbers = counter(1)
@@ -150,7 +148,7 @@ class Edited:
         uses = [*self.proto.node_def]
         copies = dict[str, str]()
         for node, value in values:
-            if node.op != _IS_KEPT and functions.is_inexact(value.dtype):
+            if functions.is_inexact(value.dtype) and not _is_kept(node):
                 copy = self.add_node("DeepCopy", [value.ref], T=value.dtype)
                 copy.name = f"{node.name}/{copy.name}"
                 copies[value.ref] = f"{copy.name}:y:0"
@@ -234,6 +232,11 @@ class Edited:
 
     def _fresh_name(self) -> str:
         return f"tapeviz_{next(_numbers)}"
+
+
+def _is_kept(node: Any) -> bool:
+    """Whether the results of a node keep their memory in a plain run, too."""
+    return node.op == _PY_FUNCTION and functions.keeps_result(node.attr["token"].s)
 
 
 def _replace_all(about: Any, entries: Mapping[int, Any]) -> None:
