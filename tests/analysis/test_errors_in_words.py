@@ -1684,6 +1684,13 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue(name, "list", size=5) for name in ("lp", "returns")],
         "Line 1 multiplies lp by returns, and Python multiplies no lists element by element.",
     ),
+    "a state for another number of units": (
+        "out, state = self.gru(x, initial_state=hidden)",
+        "InvalidArgumentError",
+        "Matrix size-incompatible: In[0]: [2,32], In[1]: [16,48] [Op:MatMul] name: ",
+        [e.HeldValue("hidden", "EagerTensor", shape=[2, 32], dtype="float32")],
+        "Make hidden with 16 elements along its last axis, or what it is multiplied with",
+    ),
     "pictures for a layer of rows": (
         "h = tf.matmul(x, weights['h1'])",
         "InvalidArgumentError",

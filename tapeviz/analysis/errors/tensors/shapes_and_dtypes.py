@@ -85,6 +85,11 @@ def _product_that_fits(
     """A proposal of a factor in another form, which fits the other one; empty if none is found.
     ``named``, ``sizes``: the factors as the line has them, and their shapes."""
     (first, other), (shape, beside) = named, sizes
+    if first and not other and len(beside) > 1:
+        return (
+            f"Make {first} with {beside[-2]} elements along its last axis, or what it is "
+            f"multiplied with, such as a layer's weight, for {shape[-1]}."
+        )
     if not (first and other):
         return ""
     whole = prod(size or 0 for size in shape[1:])
