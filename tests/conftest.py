@@ -36,11 +36,13 @@ _TOGETHER = {
     "tests/parity": "kernels, plain runs",
     "tests/cli/test_commands.py": "kernels, plain runs",
     "tests/kernel": "kernels of a fake recorder",
+    "tests/app/test_ending.py": "kernels of a fake recorder",
     "tests/analysis/test_formulas.py": "TensorFlow where the tests run",
     "tests/recorder/test_in_process.py": "TensorFlow where the tests run",
 }
-"""Files whose tests share processes with TensorFlow loaded, which takes 5 seconds of CPU each: with
-``--dist loadfile`` one worker runs them all."""
+"""Files whose tests share processes with TensorFlow loaded, which takes 3 seconds of CPU each: with
+``--dist loadfile`` one worker runs them all. What has most tests begins first; ``test_ending``, of
+few tests that take long, would be the last."""
 
 
 @pytest.hookimpl(optionalhook=True)
