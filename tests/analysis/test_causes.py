@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BEYOND = {"not-connected"}
 
 
-@pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 6), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sampled([*CASES, *QUESTIONS], 8), ids=lambda case: case.name)
 def test_cause(case: Case, recorder: Recorder) -> None:
     if sys.version_info < (3, 11) and case.needs_columns:
         pytest.skip("needs columns")

@@ -34,7 +34,7 @@ def _row(name: str) -> object:
     return pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", sampled([_row(name) for name in SNIPPETS], 5))
+@pytest.mark.parametrize("name", sampled([_row(name) for name in SNIPPETS], 7))
 def test_it_is_the_same_process(name, recorder, tmp_path):
     check(SNIPPETS[name], recorder, tmp_path, with_stderr=name in ON_STDERR_TOO)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    "each", [*sampled([*SNIPPETS, *FUNCTION_SNIPPETS], 5), *corpus()], ids=lambda each: each.name
+    "each", [*sampled([*SNIPPETS, *FUNCTION_SNIPPETS], 7), *corpus()], ids=lambda each: each.name
 )
 def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder, tmp_path: Path) -> None:
     """Run a snippet plainly, then recorded, as a file in the same folder, empty both times."""

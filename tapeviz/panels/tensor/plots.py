@@ -117,8 +117,7 @@ class ThemedPlot(pg.PlotWidget):  # type: ignore[misc]
     """A plot in the colours of a theme, without pyqtgraph's own menu."""
 
     def __init__(self, theme: Theme, **items: Any) -> None:
-        super().__init__(background=theme.panel, **items)
-        self.setMenuEnabled(False)
+        super().__init__(background=theme.panel, enableMenu=False, **items)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # there is nothing to do in it with a key
         self.hideButtons()
         self.getPlotItem().getViewBox().setDefaultPadding(0.02)
