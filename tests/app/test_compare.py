@@ -32,6 +32,7 @@ def compared(qtbot: QtBot, window: Window) -> Window:
     qtbot.waitUntil(lambda: bool(window.document.diagnosis.calls))
     window.side_by_side.show_file(RECORDINGS / "slice_assign_repaired.tape")
     qtbot.waitUntil(lambda: window.document.comparing.both is not None)
+    qtbot.waitUntil(lambda: bool(window.diagnosis.cards) and window.diagnosis.is_settled)
     return window
 
 
