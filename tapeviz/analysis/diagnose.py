@@ -250,15 +250,17 @@ def _across(facts: CallFacts, index: int, status: Status) -> tuple[TensorId | No
     if call.method != "gradient" or source is None or status not in ("none", "zero"):
         return None, False
     key = str(source)
-    estimated = call.estimates.get(key)
-    if index not in facts.unconnected:
-        stats = facts.trace.stats(estimated)
-        has_norm = stats is not None and bool(stats.norm)
-        return (estimated, True) if has_norm else (None, False)
     exact = call.replay.results.get(key) if call.replay is not None else None
-    if exact is not None and _is_lost_on_a_path(facts, source):
+    beyond, estimated = call.beyond.get(key), call.estimates.get(key)
+    is_lost = exact is not None and _is_lost_on_a_path(facts, source)
+    if index not in facts.unconnected:  # zero: a path across a cut counts if it adds to that
+        known = [(beyond, False), (estimated, True)]
+        known = known if is_lost else [(exact, False), *known]
+        found = (each for each in known if status_of(facts.trace, each[0]) == "flows")
+        return next(found, (None, False))
+    if is_lost:
         return None, False
-    exact = exact or call.beyond.get(key)
+    exact = exact or beyond
     return (exact, False) if exact is not None else (estimated, estimated is not None)
 
 

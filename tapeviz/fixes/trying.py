@@ -156,8 +156,10 @@ class _Trials:
         beside = [cause for cause in finding.others if cause.kind != goal.cause.kind]
         for other in beside[:1]:  # a cut on another way: one edit alone may bring a part only
             second = list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
-            pairs = distinct(pairs_of(source.text, edits[:_FEW], second), source.text)
-            edits[_FEW:_FEW] = [*list(pairs)[:_FEW], *second]
+            pairs = list(distinct(pairs_of(source.text, edits[:_FEW], second), source.text))[:_FEW]
+            # Beside a gradient that is zero the edits for the other cut bring the whole.
+            is_zero = finding.status == "zero"
+            edits[_FEW:_FEW] = [*second, *pairs] if is_zero else [*pairs, *second]
         firsts: dict[str, Edit] = {}
         edits += [edit for edit in found if edit.is_last]
         for edit in edits:  # both cuts may give the same edit, and none may come after itself

@@ -95,7 +95,7 @@ def test_a_compiled_loop_is_bridged_turn_by_turn(recorder: Recorder, name: str) 
         _bridged(compiled, found[0]), _bridged(eager, expected[0]), rtol=1e-5
     )
     assert not found[0].no_bridge
-    if not found[0].is_estimated:
+    if found[0].status == "none" and not found[0].is_estimated:
         check = found[0].check
         assert check is not None
         assert check.agrees
