@@ -246,6 +246,24 @@ def test_a_write_to_the_source_does_not_count_twice(
     assert "assign" not in {cause.kind for cause in found.others}
 
 
+def test_a_stop_that_the_gradient_goes_around_is_no_cut_beside_a_zero(recorder: Recorder) -> None:
+    """In ``tf.nn.moments`` the part by the mean of the variance's slope adds up to 0."""
+    _, (found,) = ask(
+        recorder,
+        """
+        a, b = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+        with tf.GradientTape() as t:
+            mean, variance = tf.nn.moments(a * b, [0])
+            y = variance + mean
+        t.gradient(y, a)
+        """,
+    )
+    assert found.status == "zero"
+    assert found.cause is not None
+    assert found.cause.kind == "multiplied-by-zero"
+    assert not found.others
+
+
 def test_a_wrong_gradient_is_told(recorder: Recorder) -> None:
     """The replay takes a custom gradient at its word; finite differences do not."""
     _, (found,) = ask(

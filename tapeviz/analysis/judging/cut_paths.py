@@ -167,9 +167,10 @@ class _Deciding:
         return (*own, *self._harmless(cuts, share))
 
     def recent(self, starts: Collection[Position]) -> tuple[Cause, ...]:
-        """The cuts at ops that ran while the tape recorded, earliest first."""
+        """The cuts at ops that ran while the tape recorded, earliest first; none that the gradient
+        bypasses, as it does the ``stop_gradient`` in ``tf.nn.moments``."""
         cuts = self.forward.cuts_after(starts)
-        return tuple([line.cause for line in self._share_of(cuts).earliest_recent.of(cuts)])
+        return tuple([line.cause for line in self._own.earliest_recent.of(cuts)])
 
     def decide(self, starts: Collection[Position]) -> tuple[Cause, ...]:
         """The deciding cause and the others; none if the cuts together do not stop the gradient.
