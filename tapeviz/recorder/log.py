@@ -172,13 +172,13 @@ class Log:
 
         A compiled function goes on with such tensors: see :meth:`.Edited.use_copies`.
         """
-        tensors = self.encoder.tensors
-        tensors.copied_for += 1
+        asks, asked = self.encoder.tensors.copied_for, object()
+        asks.add(asked)
         try:
             yield
         finally:
             self.catch_up()
-            tensors.copied_for -= 1
+            asks.discard(asked)
 
     @contextmanager
     def deriving(self) -> Iterator[None]:

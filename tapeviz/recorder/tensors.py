@@ -77,8 +77,8 @@ class Tensors:
         self._measuring = Measuring(self._held.__contains__, self._is_small)
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
-        self.copied_for = 0
-        """How many threads want copies to be held in place of TensorFlow's memory."""
+        self.copied_for: set[object] = set()
+        """Those who want copies to be held in place of TensorFlow's memory, on whatever thread."""
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}

@@ -210,8 +210,7 @@ class _Chooser:
             ops = sum(group.ops for group in unit)
             return differs, is_recorded, not _are_of_library(unit), ops
 
-        unit = max(units, key=weight, default=[])
-        return unit
+        return max(units, key=weight, default=[])
 
     def _calls_of(self, group: Group) -> list[Hashable]:
         """A key that is the same for calls of a layer, and for lines that call the same in the same
