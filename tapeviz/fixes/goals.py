@@ -48,6 +48,9 @@ class FixGoal:
     edits: list[Edit] = field(default_factory=list)
     """The fixes, the likeliest first; if several have the same title, the first that is good."""
     tried: int = 0
+    """How many edits were tried; those with one title count as one."""
+    titles: set[str] = field(default_factory=set)
+    """Theirs."""
     kept: list[KeptEdit] = field(default_factory=list)
     lent: list[KeptEdit] = field(default_factory=list)
     """Edits for other goals that mend this one, too; they are shown if none of its own mends it."""
@@ -55,6 +58,11 @@ class FixGoal:
     def first_of_each_title(self) -> list[Edit]:
         titles = [edit.title for edit in self.edits]
         return [edit for index, edit in enumerate(self.edits) if titles.index(edit.title) == index]
+
+    def note_trial(self, edit: Edit) -> None:
+        """Count an edit that is tried, if it is the first with its title."""
+        self.tried += edit.title not in self.titles
+        self.titles.add(edit.title)
 
     def in_order(self, text: str) -> list[KeptEdit]:
         """The kept edits of a text, the likeliest first; those for a further cut behind them.

@@ -176,11 +176,11 @@ class _Trials:
         self._waiting.append(trial)
 
     def _start(self, trial: _Trial) -> None:
-        wanted = [goal for goal, _ in trial.edits if not goal.is_done]
+        wanted = [(goal, edit) for goal, edit in trial.edits if not goal.is_done]
         if not wanted or self._runs >= MOST_RUNS or time.monotonic() > self._until:
             return
-        for goal in wanted:
-            goal.tried += 1
+        for goal, edit in wanted:
+            goal.note_trial(edit)
         self._runs += 1
         listener = _Wakes(self._woken)
         like = replace(self.judge.like, text=trial.text, in_copy=True)
