@@ -48,9 +48,9 @@ class FixGoal:
     edits: list[Edit] = field(default_factory=list)
     """The fixes, the likeliest first; if several have the same title, the first that is good."""
     tried: int = 0
-    """How many edits were tried; those with one title count as one."""
+    """The number of edits that were tried; those with the same title count as one."""
     titles: set[str] = field(default_factory=set)
-    """Theirs."""
+    """The titles of the edits that were tried."""
     kept: list[KeptEdit] = field(default_factory=list)
     lent: list[KeptEdit] = field(default_factory=list)
     """Edits for other goals that mend this one, too; they are shown if none of its own mends it."""

@@ -172,13 +172,13 @@ class Log:
 
         A compiled function goes on with such tensors: see :meth:`.Edited.use_copies`.
         """
-        asks, asked = self.encoder.tensors.copied_for, object()
-        asks.add(asked)
+        callers, token = self.encoder.tensors.copied_for, object()
+        callers.add(token)
         try:
             yield
         finally:
             self.catch_up()
-            asks.discard(asked)
+            callers.discard(token)
 
     @contextmanager
     def deriving(self) -> Iterator[None]:

@@ -78,7 +78,8 @@ class Tensors:
         self.glanced: set[int] = set()
         """Large tensors whose elements were not looked at, as nothing has named them so far."""
         self.copied_for: set[object] = set()
-        """Those who want copies to be held in place of TensorFlow's memory, on whatever thread."""
+        """A token of each caller that asks for copies to be held in place of TensorFlow's memory;
+        callers run on several threads."""
         self.elements = 0
         """Elements of all large tensors that were seen so far."""
         self._samplings: dict[tuple[int, ...], tuple[Any, list[int]]] = {}
