@@ -113,7 +113,7 @@ def watch_inside(
         for call in all_of(statement, cst.Call):
             sources = argument(call, 1, "sources")
             if called_name(call) == "gradient" and sources is not None:
-                asked.setdefault(source.code(call.func), []).append(sources.value)
+                asked.setdefault(source.code(call.func), []).append(sources)
         for inside in all_of(statement, cst.With):
             for item in inside.items if outer is None or inside is not outer.node else ():
                 name = _name(source, item)
@@ -133,7 +133,7 @@ def ask_inside(plan: Plan, outer: Block, form: str) -> int:
         sources = argument(call, 1, "sources")
         own = source.code(call.func) == f"{outer.name}.gradient"
         if called_name(call) == "gradient" and sources is not None and not own:
-            plan.replace(sources.value, form.format(asked=source.code(sources.value)))
+            plan.replace(sources, form.format(asked=source.code(sources)))
             count += 1
     return count
 
@@ -141,7 +141,7 @@ def ask_inside(plan: Plan, outer: Block, form: str) -> int:
 def target_name(source: ParsedSource, call: Call) -> str:
     """The name that the call's target has in the text; empty where it is written otherwise."""
     given = argument(gradient_call(source, call), 0, "target")
-    return given.value.value if given is not None and isinstance(given.value, cst.Name) else ""
+    return given.value if given is not None and isinstance(given, cst.Name) else ""
 
 
 def _is_at(source: ParsedSource, call: cst.Call, frame: StackFrame) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import libcst as cst
 
@@ -110,15 +110,38 @@ def sole(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
     return None
 
 
-def argument(call: cst.Call | None, position: int, *keywords: str) -> cst.Arg | None:
-    """An argument by its keyword or, if it was given so, by its position; None without a call."""
-    args = call.args if call is not None else ()
+def is_call_to(node: cst.CSTNode | None, *names: str) -> TypeGuard[cst.Call]:
+    """Whether it is a call of a function that has one of these names (:func:`called_name`)."""
+    return isinstance(node, cst.Call) and called_name(node) in names
+
+
+def argument(node: cst.CSTNode | None, position: int, *keywords: str) -> cst.BaseExpression | None:
+    """An argument of a call by its keyword or, if it was given so, by its position; None for any
+    other node."""
+    args = node.args if isinstance(node, cst.Call) else ()
     for arg in args:
         if arg.keyword is not None and arg.keyword.value in keywords:
-            return arg
-    plain = [arg for arg in args if arg.keyword is None and not arg.star]
+            return arg.value
+    plain = [arg.value for arg in args if arg.keyword is None and not arg.star]
     starred = any(arg.star for arg in args)
     return plain[position] if position < len(plain) and not starred else None
+
+
+def with_arguments(
+    calls: Iterable[cst.Call], *parameters: str
+) -> Iterator[tuple[cst.Call, list[cst.BaseExpression]]]:
+    """Each call that is given all of the parameters, which a function has in this order, with
+    their values. ``values|a``: a parameter that has either name."""
+    for call in calls:
+        given = [argument(call, n, *names.split("|")) for n, names in enumerate(parameters)]
+        values = [value for value in given if value is not None]
+        if len(values) == len(parameters):
+            yield call, values
+
+
+def without_argument(call: cst.Call, given: cst.BaseExpression) -> cst.Call:
+    """The call without the argument that has this value."""
+    return call.with_changes(args=separated([a for a in call.args if a.value is not given]))
 
 
 BINDING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)

@@ -58,21 +58,19 @@ class CallRewrite:
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:
         """The calls in whose arguments a name stands that was bound on a line of the cause."""
         source = case.source
-        for call in all_of(source.module, cst.Call):
-            if called_name(call) in self.names:
-                names = (name for arg in call.args for name in all_of(arg.value, cst.Name))
-                bound = (made for name in names if (made := source.bound_to(name)) is not None)
-                if any(source.covers(made, line) for made in bound for line in case.lines()):
-                    yield call
+        for call in source.calls_to(*self.names):
+            names = (name for arg in call.args for name in all_of(arg.value, cst.Name))
+            bound = (made for name in names if (made := source.bound_to(name)) is not None)
+            if any(source.covers(made, line) for made in bound for line in case.lines()):
+                yield call
 
     def _of_models(self, case: FixCase) -> Iterator[cst.Call]:
         """The calls in the text of functional Keras models, whose ops run where a model is called:
         where the line of the cause calls no function of its own."""
         source = case.source
-        if any(called_name(call) == "Model" for call in all_of(source.module, cst.Call)):
-            for call in all_of(source.module, cst.Call):
-                if called_name(call) in self.names and not source.enclosing(call, cst.FunctionDef):
-                    yield call
+        for call in source.calls_to(*self.names) if source.calls_to("Model") else ():
+            if not source.enclosing(call, cst.FunctionDef):
+                yield call
 
     def _rewritten(self, case: FixCase, place: cst.Call, call: cst.Call) -> cst.BaseExpression:
         """The new expression at ``place``, of the call as it is after changes inside it."""

@@ -175,6 +175,16 @@ class ParsedSource:
         exact = [call for call in found if self.covers(call, line)]
         return exact or found
 
+    def calls_to(self, *names: str) -> list[cst.Call]:
+        """The calls of functions or methods of such names in the text, in its order. A name may be
+        a whole path: ``metric.result``."""
+        wanted = frozenset(names)
+        return [
+            call
+            for call in self._calls
+            if called_name(call) in wanted or dotted(call.func) in wanted
+        ]
+
     def calls_of(self, function: cst.FunctionDef) -> list[cst.Call]:
         """The calls of a function that the text defines: by its name; of a method by ``self``, by
         names of objects of its class and by names that no object was given, as parameters have; of
@@ -211,7 +221,12 @@ class ParsedSource:
         """The :meth:`operand` that a call is given at a position or by one of these keywords; empty
         if it is given none."""
         given = argument(call, position, *keywords)
-        return self.operand(given.value) if given is not None else ""
+        return self.operand(given) if given is not None else ""
+
+    def further_arguments(self, call: cst.Call, *given: cst.BaseExpression | None) -> str:
+        """The code of the arguments but those of these values, with a comma in front of each."""
+        others = (arg for arg in call.args if arg.value not in given)
+        return "".join(f", {self.code(arg).rstrip(', ')}" for arg in others)
 
     def bound_to(self, name: str | cst.Name) -> cst.BaseExpression | None:
         """The value of the assignment that a name has here, also of ``a, b = c, d``.
@@ -246,6 +261,10 @@ class ParsedSource:
                 found = [each for each, is_before in zip(here, before, strict=True) if is_before]
                 found = found[-1:]
         return found[0][1:] if len(found) == 1 else None
+
+    def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """The value that a name is :meth:`bound_to`, if it is known; else the node itself."""
+        return (self.bound_to(node) if isinstance(node, cst.Name) else None) or node
 
     def is_bound_to(self, node: cst.BaseExpression, value: cst.CSTNode) -> bool:
         """Whether ``node`` is a name, and ``value`` what it is bound to here."""

@@ -12,7 +12,7 @@ from ...trace.model import Trace
 from ...trace.ops import Op
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import all_of, bound_names, called_name
+from ..nodes import all_of, bound_names, is_call_to
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 
@@ -155,7 +155,7 @@ def _layer(source: ParsedSource, statement: CstStatement, block: Block) -> str:
     made = [
         assign
         for assign in all_of(source.module, cst.Assign)
-        if isinstance(assign.value, cst.Call) and called_name(assign.value) == made_in.name.value
+        if is_call_to(assign.value, made_in.name.value)
     ]
     name = source.code(made[0].targets[0].target) if len(made) == 1 else ""
     kind = cst.ClassDef if name.startswith("self.") else cst.FunctionDef

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import all_of, argument, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -19,13 +19,11 @@ def ctc_loss(case: FixCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for decoder in case.calls(*DECODERS):
-        for distance in all_of(source.module, cst.Call):
-            decoded, truth = argument(distance, 0, "hypothesis"), argument(distance, 1, "truth")
-            if called_name(distance) != "edit_distance" or decoded is None or truth is None:
-                continue
-            names = {node.value for node in all_of(decoded.value, cst.Name)}
+        distances = source.calls_to("edit_distance")
+        for distance, (decoded, truth) in with_arguments(distances, "hypothesis", "truth"):
+            names = {node.value for node in all_of(decoded, cst.Name)}
             if names & _names_of(source, decoder):
-                sequences = source.code(truth.value)
+                sequences = source.code(truth)
                 plan.replace(distance, loss_of_sequences(source, decoder, sequences))
     title = "Estimate: the CTC loss of the true sequence, in place of a distance to the decoded"
     yield from plan.edits(title, has_other_value=True)
@@ -45,5 +43,5 @@ def loss_of_sequences(source: ParsedSource, decoder: cst.Call, sequences: str) -
         return ""
     tf, code = source.tf, source.code
     labels = f"{tf}.cast({sequences}, {tf}.int32)"
-    by = f"{code(given.value)}, None, {code(lengths.value)}"
+    by = f"{code(given)}, None, {code(lengths)}"
     return f"{tf}.nn.ctc_loss({labels}, {by}, blank_index=-1)"

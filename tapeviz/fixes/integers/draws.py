@@ -9,7 +9,17 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call, body_of, target_name
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, bound_names, called_name, dotted, enclosed, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bare,
+    bound_names,
+    called_name,
+    dotted,
+    enclosed,
+    is_call_to,
+    sole,
+)
 from ..plan import Plan
 from ..smooth.argmax import are_probabilities
 from ..source import CstStatement, ParsedSource
@@ -159,21 +169,21 @@ def _drawn_elements(case: FixCase, plan: Plan, call: cst.Call) -> _Elements | No
         return None
     given = argument(call, 0, "a", "population")
     shares = argument(call, 1, "weights") if is_of_python else argument(call, 3, "p")
-    if given is None or shares is None or (not is_of_python and _is_count(source, given.value)):
+    if given is None or shares is None or (not is_of_python and _is_count(source, given)):
         return None
     if plan.statement_begun_by(call) is None:  # several draws, or perhaps none
         return None
-    first, names = "", source.code(given.value)
-    if not dotted(given.value):
+    first, names = "", source.code(given)
+    if not dotted(given):
         names = plan.fresh_name("elements")
-        first = f"{names} = {source.code(bare(given.value))}"
+        first = f"{names} = {source.code(bare(given))}"
     numbers = cst.parse_expression(f"range(len({names}))" if is_of_python else f"len({names})")
-    args = [arg.with_changes(value=numbers) if arg is given else arg for arg in call.args]
+    args = [arg.with_changes(value=numbers) if arg.value is given else arg for arg in call.args]
     draw = source.code(call.with_changes(args=args))
     is_one = not is_of_python and argument(call, 1, "size") is None
     name = plan.fresh_name("position" if is_one else "positions")
     picked = f"{names}[{name}]" if is_one else f"[{names}[i] for i in {name}]"
-    weights = bare(_in_tensorflow(case, _of_copies(shares.value)))
+    weights = bare(_in_tensorflow(case, _of_copies(shares)))
     p = source.code(weights)
     if is_of_python and not _is_softmax(source, weights):  # its weights may have any sum
         p = f"{source.operand(weights)} / {tf}.reduce_sum({p})"
@@ -189,9 +199,9 @@ def _log_p_of_positions(source: ParsedSource, call: cst.Call, p: str, drawn: str
     """
     tf, size = source.tf, argument(call, 1, "size")
     again = argument(call, 2, "replace") if called_name(call) == "choice" else None
-    if again is None or size is None or source.code(again.value) == "True":
+    if again is None or size is None or source.code(again) == "True":
         return f"{tf}.gather({tf}.math.log({p}), {drawn})"
-    if isinstance(size.value, (cst.Tuple, cst.List)):
+    if isinstance(size, (cst.Tuple, cst.List)):
         return ""
     q = f"{tf}.gather({p}, {drawn})"
     return f"{tf}.math.log({q}) - {tf}.math.log(1.0 - {tf}.cumsum({q}, exclusive=True))"
@@ -207,8 +217,7 @@ def _of_copies(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _is_softmax(source: ParsedSource, node: cst.BaseExpression) -> bool:
-    made = source.bound_to(node.value) if isinstance(node, cst.Name) else node
-    return isinstance(made, cst.Call) and called_name(made) == "softmax"
+    return is_call_to(source.value_of(node), "softmax")
 
 
 def _keep_log_p_of_elements(
@@ -243,9 +252,9 @@ def _keep_chosen(
     at_end = {"argmax": "-1", "argmin": "0"}.get(called_name(call)) or _end_taken(source, call)
     if scores is None or not at_end or plan.statement_begun_by(call) is None:
         return
-    axis_code = source.code(axis.value) if axis is not None else "0"
+    axis_code = source.code(axis) if axis is not None else "0"
     along = f", axis={axis_code}"
-    code = source.operand(_in_tensorflow(case, scores.value))
+    code = source.operand(_in_tensorflow(case, scores))
     if axis is None and source.code(call.func).startswith(f"{source.np}."):
         code = f"{tf}.reshape({code}, [-1])"
     if at_end == "0":
@@ -277,21 +286,21 @@ def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:
     source, tf = case.source, case.source.tf
     if called_name(call) in ("choice", "choices"):
         p, numbers = argument(call, 3, "p"), argument(call, 0, "a")
-        if p is None or numbers is None or not _is_count(source, numbers.value):
+        if p is None or numbers is None or not _is_count(source, numbers):
             return ""
-        shares = source.code(bare(_in_tensorflow(case, p.value)))
+        shares = source.code(bare(_in_tensorflow(case, p)))
         return _log_p_of_positions(source, call, shares, drawn)
     if called_name(call) == "multinomial":  # of NumPy, which gives a count for each outcome
         p = argument(call, 1, "pvals")
         if p is None or source.code(call.func).startswith(f"{tf}."):
             return ""
-        return f"{tf}.math.log({source.code(bare(_in_tensorflow(case, p.value)))}) * {drawn}"
+        return f"{tf}.math.log({source.code(bare(_in_tensorflow(case, p)))}) * {drawn}"
     if called_name(call).removeprefix("stateless_") in ("poisson", "binomial"):
         return _log_p_of_count(case, call, drawn)
     logits = argument(call, 0, "logits")
     if logits is None:
         return ""
-    probabilities = f"{tf}.nn.log_softmax({source.code(logits.value)})"
+    probabilities = f"{tf}.nn.log_softmax({source.code(logits)})"
     return f"{tf}.gather({probabilities}, {drawn}, batch_dims=1)"
 
 
@@ -308,22 +317,21 @@ def _log_p_of_count(case: FixCase, call: cst.Call, drawn: str) -> str:
         rate = argument(call, before, "lam")
         if rate is None:
             return ""
-        lam = source.code(_in_tensorflow(case, rate.value))
+        lam = source.code(_in_tensorflow(case, rate))
         return f"{k} * {tf}.math.log({lam}) - {lam}"
     trials = argument(call, before, "n", "counts")
     probability = argument(call, before + 1, "p", "probs")
     if trials is None or probability is None:
         return ""
-    n, p = (source.code(_in_tensorflow(case, arg.value)) for arg in (trials, probability))
+    n, p = (source.code(_in_tensorflow(case, each)) for each in (trials, probability))
     return f"{k} * {tf}.math.log({p}) + ({n} - {k}) * {tf}.math.log(1.0 - {p})"
 
 
 def _is_count(source: ParsedSource, node: cst.BaseExpression) -> bool:
     """Whether numbers from 0 on are drawn, rather than elements of an array."""
     if isinstance(node, cst.Name):
-        bound = source.bound_to(node)
-        return isinstance(bound, cst.Integer)
-    is_length = isinstance(node, cst.Call) and called_name(node) == "len"
+        return isinstance(source.bound_to(node), cst.Integer)
+    is_length = is_call_to(node, "len")
     is_part = isinstance(node, cst.Subscript) and source.code(node.value).endswith(".shape")
     return isinstance(node, cst.Integer) or is_length or is_part
 
@@ -339,4 +347,4 @@ def _in_tensorflow(case: FixCase, node: cst.BaseExpression) -> cst.BaseExpressio
 
 
 def _has_left(source: ParsedSource, node: cst.BaseExpression) -> bool:
-    return any(isinstance(c, cst.Call) and called_name(c) == "numpy" for c in source.behind(node))
+    return any(is_call_to(c, "numpy") for c in source.behind(node))

@@ -17,6 +17,7 @@ from ..nodes import (
     dotted,
     enclosed,
     header_nodes,
+    is_call_to,
     nodes_in,
     read_names,
 )
@@ -123,7 +124,7 @@ def soft_logic(case: FixCase) -> Iterator[Edit]:
         for line in case.lines()
         for cast in source.calls(line, "cast")
         if (dtype := argument(cast, 1, "dtype")) is not None
-        and source.code(dtype.value) in (f"{tf}.bool", "bool")
+        and source.code(dtype) in (f"{tf}.bool", "bool")
     }
 
     def number(node: cst.BaseExpression) -> str:
@@ -163,28 +164,26 @@ def pass_through_cast(case: FixCase) -> Iterator[Edit]:
         if name not in ("cast", _SCALING):
             continue
         given, dtype = argument(back, 0, "x", "image"), argument(back, 1, "dtype")
-        if given is None or dtype is None or "float" not in source.code(dtype.value):
+        if given is None or dtype is None or "float" not in source.code(dtype):
             continue
-        whole = given.value
-        if isinstance(whole, cst.Name):
-            whole = source.bound_to(whole) or whole
+        whole = source.value_of(given)
         casts = (_SCALING,) if name == _SCALING else _CASTS
-        if not isinstance(whole, cst.Call) or called_name(whole) not in casts:
+        if not is_call_to(whole, *casts):
             continue
         number = argument(whole, 0, "x", "image")
-        if number is None or (whole is not given.value and _is_rebound(source, whole, number)):
+        if number is None or (whole is not given and _is_rebound(source, whole, number)):
             continue
         if not any(source.covers(whole, line) for line in case.lines("integer")):
             continue
-        passed = cst.parse_expression(plan.named(number.value, is_read_later=True))
+        passed = cst.parse_expression(plan.named(number, is_read_later=True))
         plan.replace(back, straight_through(source, plan.changed(back), passed))
     yield from plan.edits("Estimate: let the gradient pass the cast as if it were not there")
 
 
-def _is_rebound(source: ParsedSource, value: cst.Call, number: cst.Arg) -> bool:
+def _is_rebound(source: ParsedSource, value: cst.Call, number: cst.BaseExpression) -> bool:
     """Whether the number is another one after the statement: ``q = tf.cast(q, tf.int32)``."""
     statement = source.statement_of(value)
-    return statement is not None and bool(bound_names(statement) & read_names(number.value))
+    return statement is not None and bool(bound_names(statement) & read_names(number))
 
 
 def take_cast_away(case: FixCase) -> Iterator[Edit]:
@@ -195,12 +194,11 @@ def take_cast_away(case: FixCase) -> Iterator[Edit]:
         call for line in case.lines("integer") for call in source.calls(line, *_CASTS, _SCALING)
     ]
     names = {called_name(call) for call in there}
-    like = [call for call in all_of(source.module, cst.Call) if called_name(call) in names]
-    for calls in (there, like):
+    for calls in (there, source.calls_to(*names)):
         plan = Plan(source)
         for call in calls:
             dtype = argument(call, 1, "dtype")
-            if dtype is None or _is_integer(dtype.value):
+            if dtype is None or _is_integer(dtype):
                 plan.replace(call, partial(inner, source, call))
         for most in all_of(source.module, cst.Arg) if _SCALING in names else ():
             if most.keyword is not None and most.keyword.value == "max_val":

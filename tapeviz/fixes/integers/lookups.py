@@ -32,7 +32,7 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
         return
     if source.function_of(pick) is not source.function_of(call):
         return
-    expressions = [node for node in nodes_in(asked.value) if isinstance(node, cst.BaseExpression)]
+    expressions = [node for node in nodes_in(asked) if isinstance(node, cst.BaseExpression)]
     places = [node for node in expressions if source.code(node) == ids]
     small = sole(statement)
     target = small.targets[0].target if isinstance(small, cst.Assign) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
+from ..nodes import all_of, argument, called_name, dotted, header_nodes, is_call_to, sole
 from ..plan import Plan
 from ..regions import region_after
 from ..renaming import rename_reads
@@ -57,9 +57,9 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
         given = argument(order, 0, "values")
         if given is None or not any(source.covers(order, line) for line in case.lines()):
             continue
-        tf, x = source.tf, source.operand(given.value)
+        tf, x = source.tf, source.operand(given)
         direction = argument(order, 2, "direction")
-        is_falling = direction is not None and "DESC" in source.code(direction.value)
+        is_falling = direction is not None and "DESC" in source.code(direction)
         mine, others = f"{x}[..., {tf}.newaxis]", f"{x}[..., {tf}.newaxis, :]"
         difference = f"{others} - {mine}" if is_falling else f"{mine} - {others}"
         plan = Plan(source, {ranks: f"{tf}.reduce_sum({tf}.sigmoid({difference}), -1) - 0.5"})
@@ -68,15 +68,12 @@ def soft_ranks(case: FixCase) -> Iterator[Edit]:
 
 def _ranks(source: ParsedSource) -> Iterator[tuple[cst.Call, cst.Call]]:
     """Calls that rank by what an ``argsort`` gave, along the last axis, each with that one."""
-    for ranks in all_of(source.module, cst.Call):
-        is_rank = called_name(ranks) in ("argsort", "invert_permutation")
-        given = argument(ranks, 0, "values", "x") if is_rank else None
-        order = given.value if given is not None else None
-        if isinstance(order, cst.Name):
-            order = source.bound_to(order)
-        if isinstance(order, cst.Call) and called_name(order) == "argsort":
+    for ranks in source.calls_to("argsort", "invert_permutation"):
+        given = argument(ranks, 0, "values", "x")
+        order = source.value_of(given) if given is not None else None
+        if is_call_to(order, "argsort"):
             axes = (argument(call, 1, "axis") for call in (ranks, order))
-            if all(axis is None or source.code(axis.value) == "-1" for axis in axes):
+            if all(axis is None or source.code(axis) == "-1" for axis in axes):
                 yield ranks, order
 
 
@@ -92,10 +89,10 @@ def _renamed(source: ParsedSource, call: cst.Call, name: str) -> cst.BaseExpress
     axis = argument(call, 1, "axis", "dimension")
     if given is None:
         return call
-    along = f", axis={source.code(axis.value)}" if axis is not None else ""
+    along = f", axis={source.code(axis)}" if axis is not None else ""
     if not along and name.startswith("reduce"):
         along = ", axis=0"
-    return cst.parse_expression(f"{source.tf}.{name}({source.code(given.value)}{along})")
+    return cst.parse_expression(f"{source.tf}.{name}({source.code(given)}{along})")
 
 
 def _of_top_k(source: ParsedSource, line: int) -> Iterator[Edit]:
@@ -243,12 +240,12 @@ def _unrounded(source: ParsedSource, node: cst.BaseExpression) -> str:
     A parameter is what its function was given, whatever else has its name; what was drawn would be
     drawn anew.
     """
-    if isinstance(node, cst.Name) and node.value not in source.parameters(node):
-        node = source.bound_to(node) or node
+    if dotted(node) not in source.parameters(node):
+        node = source.value_of(node)
     if any(".random." in dotted(call.func) for call in all_of(node, cst.Call)):
         return ""
-    while isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
+    while is_call_to(node, "cast") and node.args:
         node = node.args[0].value
-    if isinstance(node, cst.Call) and called_name(node) in ("round", "rint") and node.args:
+    if is_call_to(node, "round", "rint") and node.args:
         return source.operand(node.args[0].value)
     return soft_truth(source, node)

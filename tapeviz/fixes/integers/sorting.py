@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, name_reads, separated, sole
+from ..nodes import all_of, argument, dotted, name_reads, separated, sole, with_arguments
 from ..plan import Plan
 from ..smooth.indices import input_shape, ranks_gathered
 from ..values.leaving import said_in_tensorflow
@@ -31,20 +31,20 @@ def sort_softly(case: FixCase) -> Iterator[Edit]:
         if statement is None or not isinstance(assign, cst.Assign) or given is None:
             continue
         name = dotted(assign.targets[0].target)
-        is_last = axis is None or source.code(axis.value) == "-1"
+        is_last = axis is None or source.code(axis) == "-1"
         if not name or not is_last or not _is_order(assign.value, order):
             continue
-        scores = said_in_tensorflow(case, given.value)
+        scores = said_in_tensorflow(case, given)
         plan, picks = Plan(source), [*_picks(case, name)]
         ordered, weights = map(plan.fresh_name, ("ordered", "permutation"))
         averages = [_average(case, pick, values, weights) for pick, values in picks]
-        are_same = [values.deep_equals(given.value) for _, values in picks]
+        are_same = [values.deep_equals(given) for _, values in picks]
         if all(are_same) or not all(map(any, zip(are_same, averages, strict=True))):
             continue
         for (pick, _), average, is_same in zip(picks, averages, are_same, strict=True):
             plan.replace(pick, ordered if is_same else average)
         kept = [arg for arg in order.args if arg.keyword is None or arg.keyword.value != "stable"]
-        args = [arg.with_changes(value=scores) if arg is given else arg for arg in kept]
+        args = [arg.with_changes(value=scores) if arg.value is given else arg for arg in kept]
         sort = Plan(source, {order: cst.Call(cst.parse_expression(f"{tf}.sort"), separated(args))})
         others = source.operand(scores)
         far = f"{tf}.abs({ordered}[:, {tf}.newaxis] - {others})"
@@ -73,12 +73,10 @@ def _is_order(value: cst.BaseExpression, order: cst.Call) -> bool:
 def _picks(case: FixCase, name: str) -> Iterator[_Pick]:
     """The expressions that take values at the positions of this name."""
     source = case.source
-    for call in all_of(source.module, cst.Call):
-        values, positions = argument(call, 0, "params"), argument(call, 1, "indices")
-        if called_name(call) != "gather" or values is None or positions is None:
-            continue
-        if dotted(positions.value) == name:
-            yield call, values.value
+    gathers = source.calls_to("gather")
+    for call, (values, positions) in with_arguments(gathers, "params", "indices"):
+        if dotted(positions) == name:
+            yield call, values
     for node in all_of(source.module, cst.Subscript):
         index = node.slice[0].slice
         if len(node.slice) == 1 and isinstance(index, cst.Index) and dotted(index.value) == name:

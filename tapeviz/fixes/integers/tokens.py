@@ -33,7 +33,7 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         is_draw = called_name(call) == "categorical"
         axis = None if is_draw else argument(call, 1, "axis", "dimension")
         last = ("-1", str(len(shape) - 1))
-        is_last = source.code(axis.value) in last if axis is not None else len(shape) == 1
+        is_last = source.code(axis) in last if axis is not None else len(shape) == 1
         is_last = is_last or is_draw
         statement = source.statement_of(call)
         if given is None or not is_last or not shape or not shape[-1]:
@@ -45,9 +45,9 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         _keep_last_axis(plan, tokens)
         _start_one_hot(plan, tokens, size)
         soft = name = plan.fresh_name("soft")
-        scores = source.code(given.value)
+        scores = source.code(given)
         if called_name(call) == "argmin":
-            scores = f"-{source.operand(given.value)}"
+            scores = f"-{source.operand(given)}"
         is_soft = called_name(call) != "argmin" and are_probabilities(case, call)
         probabilities = scores if is_soft else f"{tf}.nn.softmax({scores})"
         begun = plan.statement_begun_by(call)
@@ -151,7 +151,7 @@ class _Tokens:
             names = names[1:] if names[:1] == ["self"] else names
             for place, name in enumerate(names):
                 given = argument(call, place, name)
-                if given is not None and self.holds(given.value):
+                if given is not None and self.holds(given):
                     self.names.add(name)
 
 
@@ -165,13 +165,13 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
             continue
         table, place = embeddings_of(source, user), 0
         if called_name(user) == "gather" and (params := argument(user, 0, "params")) is not None:
-            table, place = source.code(params.value), 1
+            table, place = source.code(params), 1
         if called_name(user) == "embedding_lookup":
             place = 1
         ids = argument(user, place, "ids", "indices")
-        if not table or ids is None or not tokens.holds(ids.value):
+        if not table or ids is None or not tokens.holds(ids):
             continue
-        vectors = source.code(ids.value)
+        vectors = source.code(ids)
         plan.replace(user, f"{tf}.tensordot({vectors}, {table}, 1)")
         layer = source.maker_of(table.removesuffix(".embeddings"))
         made = source.statement_of(layer[0]) if layer is not None else None
@@ -197,11 +197,11 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
 def _keep_last_axis(plan: Plan, tokens: _Tokens) -> None:
     """The last axis is that of the vectors now: what is done along the last of the positions is
     done along the one before."""
-    for call in all_of(plan.source.module, cst.Call):
-        if called_name(call) in _CARRYING and call.args and tokens.holds(call.args[0].value):
+    for call in plan.source.calls_to(*_CARRYING):
+        if call.args and tokens.holds(call.args[0].value):
             axis = argument(call, 1, "axis")
-            if axis is not None and plan.source.code(axis.value) == "-1":
-                plan.replace(axis.value, "-2")
+            if axis is not None and plan.source.code(axis) == "-1":
+                plan.replace(axis, "-2")
 
 
 def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:

@@ -107,12 +107,10 @@ def _smooth_absolute(case: FixCase, call: cst.Call) -> str:
     if called_name(call) == "abs":
         return template(_CURVED)(case, call)
     given, order = argument(call, 0, "tensor"), argument(call, 1, "ord")
-    if given is None or order is None or case.source.code(order.value) != "1":
+    if given is None or order is None or case.source.code(order) != "1":
         return ""
-    rest = "".join(
-        f", {case.source.code(arg).rstrip(', ')}" for arg in call.args if arg not in (given, order)
-    )
-    alone = call.with_changes(args=[given])
+    rest = case.source.further_arguments(call, given, order)
+    alone = call.with_changes(args=[cst.Arg(given)])
     return f"{case.source.tf}.reduce_sum({template(_CURVED)(case, alone)}{rest})"
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...analysis.call_facts import maker_past
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, nodes_in
+from ..nodes import all_of, argument, called_name, is_call_to, nodes_in, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 from .indices import embeddings_of, input_shape, rank_of
@@ -36,11 +36,11 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     largest = _largest(source, call) if called_name(call) == "top_k" else call
     if largest is None:
         return False
-    tf, scores = source.tf, source.operand(given.value)
+    tf, scores = source.tf, source.operand(given)
     sign = "-" if called_name(call) == "argmin" else ""
     has_axis = not is_draw and largest is call
     axis = argument(call, 1, "axis", "dimension") if has_axis else None
-    axis_code = source.code(axis.value) if axis is not None else "0" if has_axis else "-1"
+    axis_code = source.code(axis) if axis is not None else "0" if has_axis else "-1"
     shape = input_shape(case)
     along = "" if len(shape) == 1 or axis_code == "-1" else f", axis={axis_code}"
     soft = f"{tf}.nn.softmax({sign}{scores}{along})"
@@ -77,7 +77,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
         if table := embeddings_of(source, user):
             plan.replace(user, f"{tf}.tensordot({soft}, {table}, 1)")
         elif called_name(user) == "gather" and weights is not None:
-            values = source.operand(weights.value)
+            values = source.operand(weights)
             mixed = f"{tf}.tensordot({soft}, {values}, 1)"
             if argument(user, 9, "axis", "batch_dims") is not None:
                 share, over = soft, along or (", axis=-1" if len(shape) > 1 else "")
@@ -121,7 +121,7 @@ _CHOOSING = ("ArgMax", "ArgMin", "TopKV2", "Multinomial")
 def _largest(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
     """``tf.math.top_k(x, k=1).indices[..., 0]``, which is the argmax along the last axis."""
     count, indices = argument(call, 1, "k"), source.parent(call)
-    if count is not None and source.code(count.value) != "1":
+    if count is not None and source.code(count) != "1":
         return None
     if not isinstance(indices, cst.Attribute) or indices.attr.value != "indices":
         return None
@@ -142,10 +142,10 @@ def _average_where_called(plan: Plan, made: cst.BaseExpression, soft: str) -> bo
     function = None if is_lambda else source.enclosing(made, cst.FunctionDef)
     for called in source.calls_of(function) if function is not None else ():
         count += _average_by(plan, called)
-    for layer in all_of(source.module, cst.Call) if not count else ():
+    for layer in source.calls_to("Embedding") if not count else ():
         size = argument(layer, 1, "output_dim")
-        if called_name(layer) == "Embedding" and size is not None:
-            size_code = f"({source.code(size.value)}, use_bias=False)"
+        if size is not None:
+            size_code = f"({source.code(size)}, use_bias=False)"
             plan.replace(layer, source.code(layer.func).replace("Embedding", "Dense") + size_code)
             count += 1
     if count:
@@ -159,11 +159,11 @@ def _average_by(plan: Plan, weights: cst.BaseExpression) -> int:
     for user in _users(source, weights):
         values = argument(user, 0, "params")
         place = argument(user, 1, "indices") if called_name(user) == "gather" else None
-        table = source.code(values.value) if values is not None and place is not None else ""
+        table = source.code(values) if values is not None and place is not None else ""
         if place is None and (table := embeddings_of(source, user)):
             place = argument(user, 1 if called_name(user) == "embedding_lookup" else 0, "ids")
         ids = argument(user, 1, "segment_ids")
-        rows = source.code(ids.value) if ids is not None else ""
+        rows = source.code(ids) if ids is not None else ""
         if rows and (summed := _summed_by(source, user, weights, rows)):
             plan.replace(user, summed)
             count += 1
@@ -171,7 +171,7 @@ def _average_by(plan: Plan, weights: cst.BaseExpression) -> int:
             plan.replace(user, user.args[0].value)
             count += 1
         elif place is not None and table:
-            by = partial(plan.changed, place.value)
+            by = partial(plan.changed, place)
             plan.replace(user, partial(_averaged, source, by, table))
             count += 1
     for picked in source.picked_by(weights):
@@ -195,8 +195,8 @@ def _average_by_chosen(plan: Plan, chosen: cst.BaseExpression) -> bool:
         scores, axis = argument(call, 0, "input"), argument(call, 1, "axis")
         if called_name(call) in ("argmax", "argmin") and scores is not None:
             sign = "-" if called_name(call) == "argmin" else ""
-            along = f", axis={source.code(axis.value)}" if axis is not None else ""
-            plan.replace(call, f"{tf}.nn.softmax({sign}{source.operand(scores.value)}{along})")
+            along = f", axis={source.code(axis)}" if axis is not None else ""
+            plan.replace(call, f"{tf}.nn.softmax({sign}{source.operand(scores)}{along})")
     return _average_by(plan, chosen) > 0
 
 
@@ -207,7 +207,7 @@ def _chosen(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpressio
         return above
     if isinstance(above, cst.Lambda) and isinstance(given := source.parent(above), cst.Arg):
         choice = source.parent(given)
-        if isinstance(choice, cst.Call) and called_name(choice) == "cond":
+        if is_call_to(choice, "cond"):
             return choice
     return call
 
@@ -215,13 +215,13 @@ def _chosen(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpressio
 def _outermost(source: ParsedSource, call: cst.BaseExpression) -> cst.BaseExpression:
     """``int(tf.argmax(x))`` and ``tf.argmax(x).numpy()``: with what only passes the number on, as
     ``[:, 0]`` does behind a draw."""
-    is_draw = isinstance(call, cst.Call) and called_name(call) == "categorical"
+    is_draw = is_call_to(call, "categorical")
     while True:
         above = source.parent(call)
         if isinstance(above, cst.Arg | cst.Attribute):
             above = source.parent(above)
         is_first = is_draw and isinstance(above, cst.Subscript) and above.value is call
-        is_passed = isinstance(above, cst.Call) and called_name(above) in _PASSING
+        is_passed = is_call_to(above, *_PASSING)
         if not isinstance(above, (cst.Call, cst.Subscript)) or not (is_first or is_passed):
             return call
         call = above
@@ -244,9 +244,9 @@ def _summed_by(source: ParsedSource, user: cst.Call, made: cst.BaseExpression, r
         return f"{tf}.reduce_sum({rows}, axis=0)"
     if name not in _SEGMENTS or data is None or ids is None:
         return ""
-    if not _is_result(source, ids.value, made):
+    if not _is_result(source, ids, made):
         return ""
-    summed = f"{tf}.tensordot({rows}, {source.code(data.value)}, [[0], [0]])"
+    summed = f"{tf}.tensordot({rows}, {source.code(data)}, [[0], [0]])"
     if name == "unsorted_segment_sum":
         return summed
     return f"{tf}.transpose({tf}.transpose({summed}) / {tf}.reduce_sum({rows}, axis=0))"
@@ -259,20 +259,16 @@ def _average_by_indices(plan: Plan, made: cst.BaseExpression, soft: str) -> bool
     """``tf.gather_nd(costs, tf.stack([gold, argmax], -1))`` → the mean of the costs, of those that
     the other index picks."""
     source, tf, code = plan.source, plan.source.tf, plan.source.code
-    for user in all_of(source.module, cst.Call):
-        table, indices = argument(user, 0, "params"), argument(user, 1, "indices")
-        if called_name(user) != "gather_nd" or table is None or indices is None:
+    gathers = source.calls_to("gather_nd")
+    for user, (table, indices) in with_arguments(gathers, "params", "indices"):
+        stacked = source.value_of(indices)
+        parts = argument(stacked, 0, "values")
+        if parts is None or not isinstance(parts, (cst.List, cst.Tuple)):
             continue
-        stacked = indices.value
-        if isinstance(stacked, cst.Name):
-            stacked = source.bound_to(stacked) or stacked
-        parts = argument(stacked, 0, "values") if isinstance(stacked, cst.Call) else None
-        if parts is None or not isinstance(parts.value, (cst.List, cst.Tuple)):
-            continue
-        each = [element.value for element in parts.value.elements]
+        each = [element.value for element in parts.elements]
         places = [i for i, part in enumerate(each) if source.leads_to(part, made)]
         if len(each) == 2 and len(places) == 1:
-            values, other = code(table.value), code(each[1 - places[0]])
+            values, other = code(table), code(each[1 - places[0]])
             if places[0] == 0:
                 values = f"{tf}.transpose({values})"
             plan.replace(user, f"{tf}.reduce_sum({soft} * {tf}.gather({values}, {other}), axis=-1)")
@@ -284,19 +280,16 @@ def _soften_confusion(
 ) -> bool:
     """``confusion_matrix(labels, argmax)`` → for each pair of classes the sum of probabilities."""
     source, tf = plan.source, plan.source.tf
-    sides = [argument(user, 0, "labels"), argument(user, 1, "predictions")]
-    if any(side is None for side in sides):
-        return False
-    soft_sides = []
-    for side in sides:
-        if side is not None and _is_result(source, side.value, call):
-            soft_sides.append(f"{tf}.reshape({soft}, [-1, {classes}])")
-        elif side is not None:
-            labels = f"{tf}.reshape({source.code(side.value)}, [-1])"
-            soft_sides.append(f"{tf}.one_hot({labels}, {classes})")
-    text = f"{tf}.matmul({soft_sides[0]}, {soft_sides[1]}, transpose_a=True)"
-    plan.replace(user, text)
-    return True
+    for _, sides in with_arguments([user], "labels", "predictions"):
+        rows, columns = (
+            f"{tf}.reshape({soft}, [-1, {classes}])"
+            if _is_result(source, side, call)
+            else f"{tf}.one_hot({tf}.reshape({source.code(side)}, [-1]), {classes})"
+            for side in sides
+        )
+        plan.replace(user, f"{tf}.matmul({rows}, {columns}, transpose_a=True)")
+        return True
+    return False
 
 
 def _answers(
@@ -304,10 +297,9 @@ def _answers(
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, bool]]:
     """Comparisons of the result with labels: the comparison, the labels, whether for equality."""
     found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
-    for user in all_of(source.module, cst.Call):
-        if called_name(user) in ("equal", "not_equal"):
-            sides = [arg.value for arg in user.args[:2]]
-            found.append((user, sides, called_name(user) == "equal"))
+    for user in source.calls_to("equal", "not_equal"):
+        sides = [arg.value for arg in user.args[:2]]
+        found.append((user, sides, called_name(user) == "equal"))
     for compared in all_of(source.module, cst.Comparison):
         target = compared.comparisons[0]
         if (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, enclosed, is_zero
+from ..nodes import all_of, called_name, enclosed, is_call_to, is_zero
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -44,8 +44,8 @@ def _quotients(
     for node in all_of(source.module, cst.BinaryOperation):
         if isinstance(node.operator, cst.Divide):
             yield node, node.left, node.right
-    for call in all_of(source.module, cst.Call):
-        if called_name(call) in ("divide", "divide_no_nan", "truediv") and len(call.args) == 2:
+    for call in source.calls_to("divide", "divide_no_nan", "truediv"):
+        if len(call.args) == 2:
             yield call, call.args[0].value, call.args[1].value
 
 
@@ -92,5 +92,4 @@ def _visited(node: cst.BaseExpression, transformer: cst.CSTTransformer) -> cst.B
 def _is_choice(node: cst.CSTNode) -> bool:
     """Whether this is ``minimum(a, b)`` or ``maximum(a, b)``, and no bound such as
     ``maximum(x, 0.0)``."""
-    is_call = isinstance(node, cst.Call) and called_name(node) in _SWAPPED
-    return is_call and not any(is_zero(arg.value) for arg in node.args)  # type: ignore[attr-defined]
+    return is_call_to(node, *_SWAPPED) and not any(is_zero(arg.value) for arg in node.args)

@@ -9,7 +9,17 @@ import libcst as cst
 from ...analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ...analysis.causes.connections.not_connected import NotConnected
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, bound_names, called_name, enclosed, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bare,
+    bound_names,
+    called_name,
+    enclosed,
+    read_names,
+    sole,
+    with_arguments,
+)
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .comparisons import soft_truth
@@ -84,14 +94,14 @@ def weigh_all(case: FixCase) -> Iterator[Edit]:
     place of each."""
     source, tf, code = case.source, case.source.tf, case.source.code
     plan = Plan(source)
-    for call in case.calls("switch_case"):
-        index, branches = argument(call, 0, "branch_index"), argument(call, 1, "branch_fns")
-        results = _branches(source, branches.value) if branches is not None else []
-        if index is None or not results or argument(call, 2, "default") is not None:
+    choices = case.calls("switch_case")
+    for call, (index, branches) in with_arguments(choices, "branch_index", "branch_fns"):
+        results = _branches(source, branches)
+        if not results or argument(call, 2, "default") is not None:
             continue
         places = f"{tf}.range({len(results)}.0)"
-        number = f"{tf}.cast({code(index.value)}, {tf}.float32)"
-        distance = f"{tf}.square({places} - {uncast(source, index.value) or number})"
+        number = f"{tf}.cast({code(index)}, {tf}.float32)"
+        distance = f"{tf}.square({places} - {uncast(source, index) or number})"
         weights = f"{tf}.unstack({tf}.nn.softmax(-{distance}))"
         pairs = f"zip({weights}, [{', '.join(results)}])"
         plan.replace(call, f"{tf}.add_n([share * branch() for share, branch in {pairs}])")
@@ -230,8 +240,8 @@ def _choices(source: ParsedSource, statement: cst.CSTNode) -> Iterator[Edit]:
             plan.replace(choice, f"({_weighed(weight, *values)})")
     for call in all_of(statement, cst.Call):
         test, *given = (argument(call, place, name) for place, name in enumerate(_OF_COND))
-        results = [each.value.body for each in given if each and isinstance(each.value, cst.Lambda)]
-        weight = soft_truth(source, test.value) if test is not None else ""
+        results = [each.body for each in given if isinstance(each, cst.Lambda)]
+        weight = soft_truth(source, test) if test is not None else ""
         if called_name(call) == "cond" and weight and len(results) == 2:
             values = (source.operand(result) for result in results)
             plan.replace(call, f"({_weighed(weight, *values)})")

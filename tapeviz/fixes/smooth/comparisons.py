@@ -11,7 +11,7 @@ import libcst as cst
 from ...analysis.call_facts import maker_past
 from ...trace.op_kinds import ops_with
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, enclosed, header_nodes, is_zero
+from ..nodes import all_of, argument, bare, called_name, enclosed, header_nodes, is_call_to, is_zero
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
@@ -32,9 +32,7 @@ def soft_truth(
     ``number``: the code of what is compared; without it the code as it stands there, without
     ``float()`` and ``.numpy()``.
     """
-    condition = without_exit(condition)
-    if isinstance(condition, cst.Name):
-        condition = without_exit(source.bound_to(condition) or condition)
+    condition = without_exit(source.value_of(without_exit(condition)))
     parts, how = _parts_of(condition)
     if how:
         soft = [soft_truth(source, part, number) for part in parts]
@@ -45,7 +43,7 @@ def soft_truth(
         return (
             f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
         )
-    if isinstance(condition, cst.Call) and called_name(condition) in _REDUCING:
+    if is_call_to(condition, *_REDUCING):
         inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
         rest = further_args(source, condition)
         name = _REDUCING[called_name(condition)]
@@ -81,7 +79,7 @@ def _larger_and_smaller(condition: cst.BaseExpression) -> list[cst.BaseExpressio
 def is_cast_to_bool(source: ParsedSource, call: cst.Call) -> bool:
     """Whether this is ``tf.cast(x, tf.bool)``, which is true where x is not 0."""
     dtype = argument(call, 1, "dtype") if called_name(call) == "cast" else None
-    return dtype is not None and source.code(dtype.value).rpartition(".")[2].strip("'\"") == "bool"
+    return dtype is not None and source.code(dtype).rpartition(".")[2].strip("'\"") == "bool"
 
 
 # 1 where the first must be the larger of the two, -1 where the second.
@@ -118,8 +116,8 @@ def blend(case: FixCase) -> Iterator[Edit]:
     for call in case.calls("where", "boolean_mask"):
         is_where = called_name(call) == "where"
         condition = argument(call, 0 if is_where else 1, "condition" if is_where else "mask")
-        given = [arg.value for arg in call.args if arg is not condition]
-        weight = soft_truth(source, condition.value) if condition is not None else ""
+        given = [arg.value for arg in call.args if arg.value is not condition]
+        weight = soft_truth(source, condition) if condition is not None else ""
         if not weight or len(given) != (2 if is_where else 1):
             continue
         p = source.operand(given[0])
@@ -240,10 +238,10 @@ def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
     for call in all_of(source.module, cst.Call):
         place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
         given = argument(call, place, "mask", "condition") if place is not None else None
-        if given is None or not _is_mask(source, given.value, mask):
+        if given is None or not _is_mask(source, given, mask):
             continue
-        weight = soft if given.value is mask else code(plan.changed(given.value))
-        others = [source.operand(arg.value) for arg in call.args if arg is not given]
+        weight = soft if given is mask else code(plan.changed(given))
+        others = [source.operand(arg.value) for arg in call.args if arg.value is not given]
         if place == 1 and len(others) == 1:
             plan.replace(call, f"{others[0]} * {weight}")
         elif place == 0 and len(others) == 2:

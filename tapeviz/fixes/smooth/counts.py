@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, sole
+from ..nodes import argument, called_name, dotted, is_call_to, sole
 from ..plan import Plan
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
@@ -23,14 +23,14 @@ def triangle(source: ParsedSource, distance: str) -> str:
     return f"{source.tf}.nn.relu(1.0 - {source.tf}.abs({distance}))"
 
 
-def _ends(source: ParsedSource, given: cst.Arg | None) -> tuple[str, str]:
+def _ends(source: ParsedSource, given: cst.BaseExpression | None) -> tuple[str, str]:
     """The code of both ends of a range."""
     if given is None:
         return "", ""
-    if isinstance(given.value, (cst.List, cst.Tuple)) and len(given.value.elements) == 2:
-        low, high = (source.operand(element.value) for element in given.value.elements)
+    if isinstance(given, (cst.List, cst.Tuple)) and len(given.elements) == 2:
+        low, high = (source.operand(element.value) for element in given.elements)
         return low, high
-    code = source.operand(given.value)
+    code = source.operand(given)
     return f"{code}[0]", f"{code}[1]"
 
 
@@ -76,14 +76,11 @@ def _numpy_histogram(case: FixCase, call: cst.Call) -> str:
     return f"({_into_bins(source, place, bins)}, {tf}.linspace({ends}, {bins} + 1))"
 
 
-def _tensor_behind(source: ParsedSource, given: cst.Arg | None) -> str:
+def _tensor_behind(source: ParsedSource, node: cst.BaseExpression | None) -> str:
     """The tensor that a NumPy array was taken from: ``x`` of ``x.numpy()``, or of its name."""
-    node = given.value if given is not None else None
-    made = source.bound_to(node) if isinstance(node, cst.Name) else None
-    if isinstance(made, cst.Call) and called_name(made) == "numpy":
-        node = made
-    if isinstance(node, cst.Call) and called_name(node) == "numpy":
-        node = node.func.value if isinstance(node.func, cst.Attribute) else None
+    made = source.value_of(node) if node is not None else None
+    if is_call_to(made, "numpy"):
+        node = made.func.value if isinstance(made.func, cst.Attribute) else None
     return source.operand(node) if isinstance(node, cst.BaseExpression) else ""
 
 
@@ -98,7 +95,7 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
     source = case.source
     given = argument(call, 0, "arr")
     count = source.argument_code(call, 2, "minlength")
-    floats = uncast(source, given.value) if given is not None else ""
+    floats = uncast(source, given) if given is not None else ""
     if not floats or not count:
         return ""
     flat = f"{source.tf}.reshape({floats}, [-1, 1])"
@@ -109,7 +106,7 @@ def _bincount(case: FixCase, call: cst.Call) -> str:
 def _one_hot(case: FixCase, call: cst.Call) -> str:
     source = case.source
     given, depth = argument(call, 0, "indices"), source.argument_code(call, 1, "depth")
-    floats = uncast(source, given.value) if given is not None else ""
+    floats = uncast(source, given) if given is not None else ""
     if not floats or not depth:
         return ""
     x = f"{source.tf}.expand_dims({floats}, -1)"
@@ -126,11 +123,13 @@ def _edges_passed(values: tuple[int, str], edges: tuple[int, str]) -> Code:
     return code
 
 
-def _passed(source: ParsedSource, x: cst.Arg | None, edges: cst.Arg | None) -> str:
+def _passed(
+    source: ParsedSource, x: cst.BaseExpression | None, edges: cst.BaseExpression | None
+) -> str:
     if x is None or edges is None:
         return ""
     tf, code = source.tf, source.code
-    far = f"{tf}.expand_dims({code(x.value)}, -1) - {source.operand(edges.value)}"
+    far = f"{tf}.expand_dims({code(x)}, -1) - {source.operand(edges)}"
     return f"{tf}.reduce_sum({tf}.sigmoid({far}), axis=-1)"
 
 
@@ -153,7 +152,7 @@ def _absolute(case: FixCase, call: cst.Call) -> str:
     source = case.source
     x = source.argument_code(call, 0, "input")
     given = argument(call, 0, "input")
-    if given is None or isinstance(given.value, cst.Comparison):
+    if given is None or isinstance(given, cst.Comparison):
         return ""
     return f"{source.tf}.reduce_sum({source.tf}.abs({x}){further_args(source, call)})"
 
@@ -195,10 +194,10 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
     """``values, _, count = tf.unique_with_counts(round(x))`` → a count to which each element adds
     by how near it is to the value."""
     source, tf = case.source, case.source.tf
-    for call in all_of(source.module, cst.Call):
+    for call in source.calls_to("unique_with_counts"):
         given, statement = argument(call, 0, "x"), source.statement_of(call)
         small = sole(statement)
-        if called_name(call) != "unique_with_counts" or given is None or statement is None:
+        if given is None or statement is None:
             continue
         if not isinstance(small, cst.Assign) or small.value is not call:
             continue
@@ -206,7 +205,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
         if not isinstance(names, cst.Tuple) or len(names.elements) != 3:
             continue
         distinct, _, count = (element.value for element in names.elements)
-        floats, plan = _before_rounding(source, given.value), Plan(source)
+        floats, plan = _before_rounding(source, given), Plan(source)
         values = source.code(distinct)
         if values == "_":
             values = plan.fresh_name("values")
@@ -222,7 +221,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
 def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were cast or rounded, else the expression itself."""
     floats = uncast(source, node)
-    made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    made = source.value_of(node)
     while not floats and isinstance(made, cst.Call) and (x := _without_rounding(made)) is not None:
         node = made = x
     return floats or source.code(node)
@@ -235,7 +234,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were rounded and cast to integers: of the cast itself, or of its name."""
     if isinstance(node, cst.Name):
         made, place = source.maker_of(node) or (None, None)
-        if isinstance(made, cst.Call) and called_name(made) in ("unstack", "split") and made.args:
+        if is_call_to(made, "unstack", "split") and made.args:
             made = made.args[0].value if place is not None else None
         if isinstance(made, (cst.ListComp, cst.GeneratorExp)) and place is not None:
             return _uncast_each(source, made, place)
@@ -276,21 +275,21 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
     elif called_name(node) not in ("cast", "int") and dotted(node.func) not in _TO_INT:
         return ""
     dtype = argument(node, 1, "dtype") if called_name(node) == "cast" else None
-    if dtype is not None and any(word in source.code(dtype.value) for word in ("float", "bool")):
+    if dtype is not None and any(word in source.code(dtype) for word in ("float", "bool")):
         return ""
     while isinstance(inner, cst.Call) and (inside := _without_rounding(inner)) is not None:
         inner = inside
-    is_whole = isinstance(inner, cst.Call) and called_name(inner) in _WHOLE
+    is_whole = is_call_to(inner, *_WHOLE)
     if is_whole or isinstance(inner, cst.Comparison):
         return ""
     return uncast(source, inner) or source.operand(inner)  # a second cast in the first
 
 
-def _boundaries(source: ParsedSource, call: cst.Call) -> cst.Arg | None:
+def _boundaries(source: ParsedSource, call: cst.Call) -> cst.BaseExpression | None:
     """The edges of the bins, where a ``tf.keras.layers.Discretization`` is called."""
     layer = call.func
     made = source.bound_to(dotted(layer)) if not isinstance(layer, cst.Call) else layer
-    if not isinstance(made, cst.Call) or called_name(made) != "Discretization":
+    if not is_call_to(made, "Discretization"):
         return None
     return argument(made, 0, "bin_boundaries")
 
@@ -301,14 +300,14 @@ def soft_bins(case: FixCase) -> Iterator[Edit]:
     for call in source.nodes(cst.Call, case.cause.line):
         boundaries = _boundaries(source, call)
         if boundaries is not None and call.args:
-            plan.replace(call, _passed(source, call.args[0], boundaries))
+            plan.replace(call, _passed(source, call.args[0].value, boundaries))
     yield from plan.edits("Estimate: count each boundary by a sigmoid")
 
 
 def searches_edges(source: ParsedSource, node: cst.BaseExpression) -> bool:
     """Whether NumPy looks for numbers among edges, here or in what a name is bound to, perhaps
     with a whole number added."""
-    made = source.bound_to(node) if isinstance(node, cst.Name) else node
+    made = source.value_of(node)
     if isinstance(made, cst.BinaryOperation) and isinstance(made.right, cst.Integer):
         made = made.left
     names = (f"{source.np}.digitize", f"{source.np}.searchsorted")
@@ -333,9 +332,7 @@ def _between_edges(source: ParsedSource, call: cst.Call) -> str:
         return ""
     tf = source.tf
     part = f"({tf}.expand_dims(x, -1) - e[:-1]) / (e[1:] - e[:-1])"
-    given = (
-        f"{source.code(without_exit(x.value))}, {tf}.cast({source.code(edges.value)}, {tf}.float32)"
-    )
+    given = f"{source.code(without_exit(x))}, {tf}.cast({source.code(edges)}, {tf}.float32)"
     return f"(lambda x, e: 0.5 + {tf}.reduce_sum({up_to_one(tf, part)}, -1))({given})"
 
 

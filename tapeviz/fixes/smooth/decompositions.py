@@ -16,10 +16,9 @@ def _with_diagonal(case: FixCase, call: cst.Call, diagonal: str) -> str:
     given = argument(call, 0, "matrix", "input", "tensor")
     if given is None:
         return ""
-    k = source.operand(given.value)
+    k = source.operand(given)
     added = diagonal.format(tf=tf, size=f"{tf}.shape({k})[-1]", dtype=f"{k}.dtype")
-    rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given)
-    return f"{source.code(call.func)}({k} + {added}{rest})"
+    return f"{source.code(call.func)}({k} + {added}{source.further_arguments(call, given)})"
 
 
 def _with_jitter(case: FixCase, call: cst.Call) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from ..model import FixCase
-from ..nodes import argument, called_name
+from ..nodes import argument, called_name, is_call_to
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
 from .comparisons import soft_truth
@@ -21,23 +21,23 @@ def _segments(case: FixCase, call: cst.Call) -> str:
     number = argument(call, 2, "num_segments")
     if rows is None or given is None or number is None:
         return ""
-    count, floats = source.code(number.value), uncast(source, given.value)
-    made = _before_casts(source, given.value)
+    count, floats = source.code(number), uncast(source, given)
+    made = _before_casts(source, given)
     side = "" if floats else soft_truth(source, made)
     if floats:
         far = f"{tf}.expand_dims({floats}, -1) - {tf}.range({count}, dtype={tf}.float32)"
         weights = triangle(source, far)
     elif side and count == "2":
         weights = f"{tf}.stack([1.0 - {side}, {side}], -1)"
-    elif isinstance(made, cst.Call) and called_name(made) in ("argmax", "argmin"):
+    elif is_call_to(made, "argmax", "argmin"):
         scores, axis = argument(made, 0, "input"), argument(made, 1, "axis")
-        if scores is None or axis is None or source.code(axis.value) not in ("1", "-1"):
+        if scores is None or axis is None or source.code(axis) not in ("1", "-1"):
             return ""
         sign = "-" if called_name(made) == "argmin" else ""
-        weights = f"{tf}.nn.softmax({sign}{source.operand(scores.value)}, axis=-1)"
+        weights = f"{tf}.nn.softmax({sign}{source.operand(scores)}, axis=-1)"
     else:
         return ""
-    added = f"{tf}.tensordot({weights}, {source.code(rows.value)}, [[0], [0]])"
+    added = f"{tf}.tensordot({weights}, {source.code(rows)}, [[0], [0]])"
     if called_name(call) == "unsorted_segment_sum":
         return added
     return f"{tf}.transpose({tf}.transpose({added}) / {tf}.reduce_sum({weights}, 0))"
@@ -51,14 +51,14 @@ def _parts(case: FixCase, call: cst.Call) -> str:
     number = argument(call, 2, "num_partitions")
     if rows is None or given is None or number is None:
         return ""
-    floats = uncast(source, given.value)
-    side = "" if floats else soft_truth(source, _before_casts(source, given.value))
+    floats = uncast(source, given)
+    side = "" if floats else soft_truth(source, _before_casts(source, given))
     near = triangle(source, f"({floats}) - {tf}.cast(part, {tf}.float32)") if floats else ""
     weight = near or (side and f"(part * {side} + (1.0 - part) * (1.0 - {side}))")
     if not weight:
         return ""
-    weighed = f"{tf}.einsum('n...,n->n...', {source.code(rows.value)}, {weight})"
-    return f"[{weighed} for part in range({source.code(number.value)})]"
+    weighed = f"{tf}.einsum('n...,n->n...', {source.code(rows)}, {weight})"
+    return f"[{weighed} for part in range({source.code(number)})]"
 
 
 _SOFT_PARTS = CallRewrite(
@@ -70,9 +70,8 @@ _SOFT_PARTS = CallRewrite(
 
 def _before_casts(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
     for _ in range(8):
-        if isinstance(node, cst.Name):
-            node = source.bound_to(node) or node
-        elif isinstance(node, cst.Call) and called_name(node) == "cast" and node.args:
+        node = source.value_of(node)
+        if is_call_to(node, "cast") and node.args:
             node = node.args[0].value
     return node
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ...trace.ids import VariableId
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, nodes_in
+from ..nodes import all_of, argument, called_name, dotted, is_call_to, nodes_in, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
@@ -36,10 +36,10 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         table = embeddings_of(source, call)
         if table and (ids := argument(call, 0 if name != "embedding_lookup" else 1, "ids")):
-            x, i = uncast(source, ids.value), source.operand(ids.value)
+            x, i = uncast(source, ids), source.operand(ids)
             is_at_cut = is_at_cause(case, ids)
             if not x and name != "embedding_lookup" and case.cause.op == "Cast":
-                x, i = i, f"{source.tf}.cast({source.code(ids.value)}, {source.tf}.int32)"
+                x, i = i, f"{source.tf}.cast({source.code(ids)}, {source.tf}.int32)"
                 is_at_cut = source.covers(call, case.cause.line)  # the layer casts what it is given
             if x and is_at_cut:
                 here = source.code(call) if name != "embedding_lookup" else ""
@@ -47,17 +47,17 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         if name not in ("gather", "gather_nd") or params is None or indices is None:
             continue
-        x = uncast(source, indices.value)
+        x = uncast(source, indices)
         if name == "gather_nd":
             text = _between_corners(case, params, indices, x)
             if x and text and is_at_cause(case, indices):
                 plan.replace(call, text)
             continue
         along = argument(call, 3, "axis")
-        axis = source.code(along.value) if along is not None else "0"
+        axis = source.code(along) if along is not None else "0"
         is_row = axis.isdigit() and argument(call, 4, "batch_dims") is None
         if x and is_row and is_at_cause(case, indices):
-            p, i = (source.operand(given.value) for given in (params, indices))
+            p, i = source.operand(params), source.operand(indices)
             plan.replace(call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
     for node in all_of(source.module, cst.Subscript):
         part_of = node.slice[0].slice
@@ -113,22 +113,17 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
     edge to edge.
     """
     source, code, tf = case.source, case.source.code, case.source.tf
-    for found in case.calls("searchsorted"):
-        edges = argument(found, 0, "sorted_sequence", "a")
-        sought = argument(found, 1, "values", "v")
-        if edges is None or sought is None:
-            continue
-        plan, e, indices = Plan(source), source.operand(edges.value), set()
-        x = source.operand(without_exit(sought.value))
+    parameters = ("sorted_sequence|a", "values|v")
+    for found, (edges, sought) in with_arguments(case.calls("searchsorted"), *parameters):
+        plan, e, indices = Plan(source), source.operand(edges), set()
+        x = source.operand(without_exit(sought))
         low, part = plan.fresh_name("low"), plan.fresh_name("part")
-        for call in all_of(source.module, cst.Call):
-            values, place = argument(call, 0, "params"), argument(call, 1, "indices")
-            if called_name(call) != "gather" or values is None or place is None:
+        gathers = source.calls_to("gather")
+        for call, (values, place) in with_arguments(gathers, "params", "indices"):
+            if not source.leads_to(place, found) or code(values) == code(edges):
                 continue
-            if not source.leads_to(place.value, found) or code(values.value) == code(edges.value):
-                continue
-            indices.add(code(place.value))
-            v = source.operand(values.value)
+            indices.add(code(place))
+            v = source.operand(values)
             rise = f"{tf}.gather({v}, {low} + 1) - {tf}.gather({v}, {low})"
             plan.replace(call, f"{tf}.gather({v}, {low}) + {part} * ({rise})")
         statement = plan.statement_begun_by(found)
@@ -164,15 +159,13 @@ def weigh_picked(case: FixCase) -> Iterator[Edit]:
             continue
         names = _positions_of(source, chosen)
         plan = Plan(source)
-        for call in all_of(source.module, cst.Call):
-            params, indices = argument(call, 0, "params"), argument(call, 1, "indices")
-            if called_name(call) != "gather" or params is None or indices is None:
-                continue
+        gathers = source.calls_to("gather")
+        for call, (params, indices) in with_arguments(gathers, "params", "indices"):
             if not (names & {node.value for node in all_of(indices, cst.Name)}):
                 continue
             gathered = ranks_gathered(case, source.line(call))
-            s, i = code(scores.value), code(indices.value)
-            if gathered is None or s == code(params.value):
+            s, i = code(scores), code(indices)
+            if gathered is None or s == code(params):
                 continue
             picked, given, is_float = gathered
             batch = f", batch_dims={given - 1}" if given > 1 else ""
@@ -189,7 +182,7 @@ def _picks_smallest(source: ParsedSource, chosen: cst.Call) -> bool:
     """Whether the first places of an ascending ``tf.argsort`` are taken: by ``[:k]``, not from its
     end, and not turned round by ``[::-1]``."""
     direction, sliced = argument(chosen, 2, "direction"), source.parent(chosen)
-    is_down = direction is not None and "DESC" in source.code(direction.value)
+    is_down = direction is not None and "DESC" in source.code(direction)
     last = sliced.slice[-1].slice if isinstance(sliced, cst.Subscript) else None
     is_turned = isinstance(last, cst.Slice) and isinstance(last.step, cst.UnaryOperation)
     is_from_end = is_turned or (isinstance(last, cst.Slice) and last.lower is not None)
@@ -240,10 +233,12 @@ def ranks_gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
     return None
 
 
-def _between_corners(case: FixCase, params: cst.Arg, indices: cst.Arg, x: str) -> str:
+def _between_corners(
+    case: FixCase, params: cst.BaseExpression, indices: cst.BaseExpression, x: str
+) -> str:
     """Multilinear interpolation, where an index has a number for each axis of the params."""
     source, tf = case.source, case.source.tf
-    p, i = (source.operand(given.value) for given in (params, indices))
+    p, i = source.operand(params), source.operand(indices)
     rank = rank_of(case, p)
     if not 1 <= rank <= MOST_AXES:
         return ""
@@ -273,11 +268,11 @@ def embeddings_of(source: ParsedSource, call: cst.Call) -> str:
     ``tf.nn.embedding_lookup(table, ids)``; else empty."""
     if called_name(call) == "embedding_lookup":
         params = argument(call, 0, "params")
-        return source.code(params.value) if params is not None else ""
+        return source.code(params) if params is not None else ""
     layer = source.code(call.func)
     for assign in all_of(source.module, cst.Assign):
         made, names = assign.value, [source.code(target.target) for target in assign.targets]
-        if isinstance(made, cst.Call) and called_name(made) == "Embedding" and layer in names:
+        if is_call_to(made, "Embedding") and layer in names:
             return f"{layer}.embeddings"
     return ""
 

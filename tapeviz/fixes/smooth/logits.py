@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted
+from ..nodes import all_of, argument, called_name, dotted, is_call_to
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -31,13 +31,11 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
         if given is None or maker is None or argument(maker, 99, "from_logits") is not None:
             continue
         plan = Plan(source)
-        made = given.value
-        if isinstance(made, cst.Name):
-            made = source.bound_to(made) or made
+        made = source.value_of(given)
         if not isinstance(made, cst.Call):
             continue
         if called_name(made) in _SQUASHING and made.args:
-            plan.replace(given.value, made.args[0].value)
+            plan.replace(given, made.args[0].value)
         elif (activation := _last_activation(source)) is not None:
             plan.replace(activation, "None")
         else:
@@ -51,8 +49,8 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
 
 
 def _with_flag(source: ParsedSource, call: cst.Call) -> str:
-    inside = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
-    return f"{source.code(call.func)}({f'{inside}, ' if inside else ''}from_logits=True)"
+    given = f"{source.further_arguments(call)}, from_logits=True".removeprefix(", ")
+    return f"{source.code(call.func)}({given})"
 
 
 def _maker(source: ParsedSource, call: cst.Call) -> cst.Call | None:
@@ -62,7 +60,7 @@ def _maker(source: ParsedSource, call: cst.Call) -> cst.Call | None:
     made: cst.BaseExpression | None = call.func
     if isinstance(made, (cst.Name, cst.Attribute)):
         made = source.bound_to(dotted(made))
-    return made if isinstance(made, cst.Call) and called_name(made) in _LOSSES else None
+    return made if is_call_to(made, *_LOSSES) else None
 
 
 def _last_activation(source: ParsedSource) -> cst.BaseExpression | None:

@@ -68,7 +68,7 @@ def _given_to(
         around = source.statement_of(call)
         given = argument(call, names.index(x), x)
         if dotted(call.func) == function.name.value and around is not None and given is not None:
-            yield around, given.value
+            yield around, given
 
 
 def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpression, x: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, sole
+from ..nodes import all_of, argument, sole, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -28,7 +28,7 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
         ]
         if given is None or None in window or statement is None or not name:
             continue
-        x, size = code(given.value), ", ".join(code(arg.value) for arg in window if arg)
+        x, size = code(given), ", ".join(code(each) for each in window if each)
         plan = Plan(source)
         weight, mean = plan.fresh_name("weight"), plan.fresh_name("in_window")
         plan.after(
@@ -39,12 +39,10 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
             f" / {tf}.nn.avg_pool2d({weight}, {size}))",
         )
         read = [node for node in all_of(source.module, cst.Name) if node.value == name][1:]
-        for picked in all_of(source.module, cst.Call):
-            values, place = argument(picked, 0, "params"), argument(picked, 1, "indices")
-            if called_name(picked) != "gather" or values is None or place is None:
-                continue
-            if code(place.value) == name:
-                plan.replace(picked, f"{mean}({code(values.value)})")
+        gathers = source.calls_to("gather")
+        for picked, (values, place) in with_arguments(gathers, "params", "indices"):
+            if code(place) == name:
+                plan.replace(picked, f"{mean}({code(values)})")
                 read.pop()
         if read:
             plan.after(statement, f"{name} = {mean}({tf}.range({tf}.size({x}[0])))")

@@ -51,8 +51,8 @@ def _ranges(case: FixCase) -> Iterator[_Range]:
     for call in case.calls("range"):
         if dotted(call.func) != f"{case.source.tf}.{called_name(call)}":
             continue
-        places = [argument(call, n, name) for n, name in enumerate(("start", "limit", "delta"))]
-        start, end, step = (given.value if given is not None else None for given in places)
+        names = enumerate(("start", "limit", "delta"))
+        start, end, step = (argument(call, place, name) for place, name in names)
         if end is None:
             start, end = None, start
         if end is not None:

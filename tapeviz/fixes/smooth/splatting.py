@@ -27,21 +27,21 @@ def splat(case: FixCase) -> Iterator[Edit]:
         updates = argument(call, 1 if place == 0 else 2, "updates", "values")
         at = (2, "shape", "dense_shape") if place == 0 else (0, "tensor")
         whole = argument(call, *at)
-        x = uncast(source, indices.value) if indices is not None else ""
+        x = uncast(source, indices) if indices is not None else ""
         axes = 1 if indices and _is_column(source, indices) else _last_size(case)
         if not x or indices is None or updates is None or whole is None or not axes:
             continue
         if not is_at_cause(case, indices):
             continue
-        shape = code(whole.value) if place == 0 else f"{tf}.shape({code(whole.value)})"
+        shape = code(whole) if place == 0 else f"{tf}.shape({code(whole)})"
         sides = ", ".join(f"[{', '.join(map(str, map(int, side)))}]" for side in sides_of(axes))
         cell = f"{tf}.clip_by_value({tf}.cast({tf}.floor({x}), {tf}.int32) + side, 0, "
         cell += f"{tf}.constant({shape})[:{axes}] - 1)" if place == 0 else f"{shape}[:{axes}] - 1)"
         away = f"{x} - {tf}.floor({x}) - {tf}.cast(side, {tf}.float32)"
-        part = f"{source.operand(updates.value)} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
+        part = f"{source.operand(updates)} * {tf}.reduce_prod(1.0 - {tf}.abs({away}), -1)"
         text = f"{tf}.add_n([{tf}.scatter_nd({cell}, {part}, {shape}) for side in ({sides})])"
         if place == 1:
-            text = f"{source.operand(whole.value)} + {text}"
+            text = f"{source.operand(whole)} + {text}"
         if name != "SparseTensor" or call is not written:
             plan.replace(written, text)
     title = "Estimate: share each value among the cells around it (bilinear splatting)"
@@ -56,13 +56,9 @@ def _sparse(source: ParsedSource, written: cst.Call) -> cst.Call | None:
     return next((call for call in calls if called_name(call) == "SparseTensor"), None)
 
 
-def _made(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    return (source.bound_to(node) or node) if isinstance(node, cst.Name) else node
-
-
-def _is_column(source: ParsedSource, indices: cst.Arg) -> bool:
+def _is_column(source: ParsedSource, indices: cst.BaseExpression) -> bool:
     """Whether this is ``i[:, None]``, which has one number in each row."""
-    given = _made(source, indices.value)
+    given = source.value_of(indices)
     last = given.slice[-1].slice if isinstance(given, cst.Subscript) else None
     return isinstance(last, cst.Index) and getattr(last.value, "value", "") == "None"
 

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, dotted
+from ..nodes import all_of, argument, bare, called_name, dotted, is_call_to, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 from .zeros import made_by
@@ -41,14 +41,13 @@ def one_unit(case: FixCase) -> Iterator[Edit]:
         plan.replace(layers[0], f'{path}.Activation("sigmoid")')
     for call in case.calls("softmax"):
         plan.replace(call, f"{tf}.sigmoid({source.code(call.args[0].value)})")
-    for call in case.calls(*_LOSSES_OF_LOGITS):
-        labels, logits = argument(call, 0, "labels"), argument(call, 1, "logits")
-        if labels is not None and logits is not None:
-            given = f"{tf}.cast({source.code(labels.value)}, {tf}.float32)"
-            if not called_name(call).startswith("sparse"):
-                given = f"{tf}.squeeze({given}, -1)"
-            rest = f"labels={given}, logits={tf}.squeeze({source.code(logits.value)}, -1)"
-            plan.replace(call, f"{tf}.nn.sigmoid_cross_entropy_with_logits({rest})")
+    losses = case.calls(*_LOSSES_OF_LOGITS)
+    for call, (labels, logits) in with_arguments(losses, "labels", "logits"):
+        given = f"{tf}.cast({source.code(labels)}, {tf}.float32)"
+        if not called_name(call).startswith("sparse"):
+            given = f"{tf}.squeeze({given}, -1)"
+        rest = f"labels={given}, logits={tf}.squeeze({source.code(logits)}, -1)"
+        plan.replace(call, f"{tf}.nn.sigmoid_cross_entropy_with_logits({rest})")
     yield from plan.edits("Use a sigmoid: a softmax of one unit is always 1", is_estimate=True)
 
 
@@ -110,8 +109,8 @@ def _summed(case: FixCase, form: str, what: str) -> Iterator[Edit]:
             given = argument(call, 0, "input_tensor")
             if given is None:
                 continue
-            x, operand = source.code(given.value), source.operand(given.value)
-            plan = Plan(source, {given.value: form.format(tf=source.tf, x=x, operand=operand)})
+            x, operand = source.code(given), source.operand(given)
+            plan = Plan(source, {given: form.format(tf=source.tf, x=x, operand=operand)})
             yield from plan.edits(f"Estimate: {what}")
             return
 
@@ -142,7 +141,7 @@ def _forgotten(source: ParsedSource, node: cst.BinaryOperation) -> str | None:
     if not same or not isinstance(added.operator, cst.Add):
         return None
     value, z = added.right, source.code(node.right)
-    if isinstance(value, cst.Call) and called_name(value) == "stop_gradient" and value.args:
+    if is_call_to(value, "stop_gradient") and value.args:
         value = value.args[0].value
     return f"{z} + {source.tf}.stop_gradient({source.code(value)} - {z})"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import argument, with_arguments
 from ..plan import Plan, fitting
 from .indices import rank_of
 from .widths import counted_in, put_sum
@@ -30,27 +30,27 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
     (as soft-NMS weighs scores: Bodla et al. 2017). The number of what is kept → the sum of these
     weights."""
     source = case.source
-    for chosen in case.calls("non_max_suppression"):
-        boxes, scores = argument(chosen, 0, "boxes"), argument(chosen, 1, "scores")
+    choices = case.calls("non_max_suppression")
+    for chosen, (boxes, scores) in with_arguments(choices, "boxes", "scores"):
         plan, most = Plan(source), argument(chosen, 3, "iou_threshold")
         kept, statement = plan.fresh_name("kept_softly"), plan.statement_begun_by(chosen)
-        if boxes is None or scores is None or statement is None:
+        if statement is None:
             continue
         for place, counted, _ in counted_in(source):
             if source.leads_to(counted, chosen):
                 put_sum(plan, place, f"{source.tf}.reduce_sum({kept})")
-        for call in all_of(source.module, cst.Call):
-            picked = argument(call, 1, "indices") if called_name(call) == "gather" else None
-            if picked is not None and source.leads_to(picked.value, chosen):
-                plan.replace(call, fitting(source, call, _weighed(case, call, kept)))
+        gathers = source.calls_to("gather")
+        for call, (values, places) in with_arguments(gathers, "params", "indices"):
+            if source.leads_to(places, chosen):
+                plan.replace(call, fitting(source, call, _weighed(case, values, kept)))
         if plan.changes:
             names = {name: plan.fresh_name(name) for name in _NAMES}
             lines = (
                 line.format(
                     tf=source.tf,
-                    boxes=source.operand(boxes.value),
-                    scores=source.operand(scores.value),
-                    most=source.operand(most.value) if most is not None else "0.5",
+                    boxes=source.operand(boxes),
+                    scores=source.operand(scores),
+                    most=source.operand(most) if most is not None else "0.5",
                     kept=kept,
                     **names,
                 )
@@ -60,12 +60,9 @@ def keep_softly(case: FixCase) -> Iterator[Edit]:
             yield from plan.edits("Estimate: weigh each box by how far it overlaps no better one")
 
 
-def _weighed(case: FixCase, gather: cst.Call, kept: str) -> cst.BaseExpression:
+def _weighed(case: FixCase, picked: cst.BaseExpression, kept: str) -> cst.BaseExpression:
     """All rows of what is picked from, times the weights of the boxes."""
-    source = case.source
-    params = argument(gather, 0, "params")
-    assert params is not None
-    values = source.operand(params.value)
+    values = case.source.operand(picked)
     rank = rank_of(case, values)
     weights = f"{kept}[:, {', '.join(['None'] * (rank - 1))}]" if rank > 1 else kept
     return cst.parse_expression(f"{values} * {weights}")

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, dotted, pairs_of, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    dotted,
+    is_call_to,
+    pairs_of,
+    read_names,
+    sole,
+)
 from ..plan import Plan
 from ..source import ParsedSource
 from .branches import deciding_line
@@ -87,9 +97,9 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
     call = loop.iter if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
     count = argument(call, 0)
     is_tensor = call is not None and dotted(call.func) == f"{source.tf}.range"
-    n = uncast(source, count.value) if count is not None else ""
+    n = uncast(source, count) if count is not None else ""
     if count is not None and not n and is_tensor:  # tf.range takes floats, too
-        n = source.operand(count.value)
+        n = source.operand(count)
     if count is None or not n:
         return ""
     turn = plan.fresh_name("turn")
@@ -97,7 +107,7 @@ def _part_of_count(plan: Plan, loop: cst.For) -> str:
         turn = loop.target.value
     else:
         plan.replace(loop.target, turn)
-    plan.replace(count.value, f"{source.code(count.value)} + 1")
+    plan.replace(count, f"{source.code(count)} + 1")
     return f"{n} - {source.tf}.cast({turn}, {source.tf}.float32)" if is_tensor else f"{n} - {turn}"
 
 
@@ -168,11 +178,11 @@ def _bound(source: ParsedSource, test: cst.BaseExpression) -> _Bound | None:
         order = test.comparisons[0]
         end, is_least = source.operand(order.comparator), isinstance(order.operator, _ABOVE)
         return _Bound(test.left, end, is_least) if isinstance(order.operator, _ORDERS) else None
-    if isinstance(test, cst.Call) and called_name(test) in _ORDER_CALLS:
+    if is_call_to(test, *_ORDER_CALLS):
         level, compared = argument(test, 0, "x"), argument(test, 1, "y")
         if level is not None and compared is not None:
-            end, is_least = source.operand(compared.value), "greater" in called_name(test)
-            return _Bound(level.value, end, is_least)
+            end, is_least = source.operand(compared), "greater" in called_name(test)
+            return _Bound(level, end, is_least)
     return None
 
 
@@ -191,7 +201,7 @@ def _write_as_float(plan: Plan, value: cst.BaseExpression) -> None:
     """``0`` → ``0.0``, and ``tf.constant(0)`` → ``tf.constant(0.0)``."""
     if isinstance(value, cst.Integer):
         plan.replace(value, f"{value.value}.0")
-    elif isinstance(value, cst.Call) and called_name(value) == "constant" and value.args:
+    elif is_call_to(value, "constant") and value.args:
         given = value.args[0].value
         if isinstance(given, cst.Integer):
             plan.replace(value, f"{plan.source.tf}.constant({given.value}.0)")
@@ -203,7 +213,7 @@ def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
     source = case.source
     for call in source.calls(deciding_line(case), "while_loop"):
         given = [argument(call, place, name) for place, name in enumerate(_OF_LOOP)]
-        test, body = (_function(source, arg.value) if arg else None for arg in given[:2])
+        test, body = (_function(source, each) if each else None for each in given[:2])
         bound = _bound(source, test.result) if test is not None else None
         if test is None or body is None or bound is None:
             continue
@@ -212,10 +222,10 @@ def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
             continue
         plan, place = Plan(source), test.params.index(level)
         counters = _count_part(plan, body, place, bound)
-        start = _elements(given[2].value) if given[2] is not None else []
+        start = _elements(given[2]) if given[2] is not None else []
         for counter in counters if len(start) == len(body.params) else ():
             value = start[counter]
-            made = source.bound_to(value) if isinstance(value, cst.Name) else value
+            made = source.value_of(value)
             if made is not None:
                 _write_as_float(plan, made)
         if counters:

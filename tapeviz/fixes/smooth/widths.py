@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import all_of, argument, called_name, is_call_to, with_arguments
 from ..plan import Plan, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
@@ -34,15 +34,11 @@ def take_lengths(case: FixCase) -> Iterator[Edit]:
     """``rows.row_lengths()`` of ``tf.RaggedTensor.from_row_lengths(v, tf.cast(x, tf.int64))`` → the
     numbers ``x``."""
     source, plan = case.source, Plan(case.source)
-    for call in all_of(source.module, cst.Call):
-        if called_name(call) != "row_lengths" or not isinstance(call.func, cst.Attribute):
-            continue
-        rows = call.func.value
-        made = source.bound_to(rows) if isinstance(rows, cst.Name) else rows
-        if not isinstance(made, cst.Call) or called_name(made) != "from_row_lengths":
-            continue
+    for call in source.calls_to("row_lengths"):
+        rows = source.value_of(call.func.value) if isinstance(call.func, cst.Attribute) else None
+        made = rows if is_call_to(rows, "from_row_lengths") else None
         lengths = argument(made, 1, "row_lengths")
-        width = _width(case, lengths.value) if lengths is not None else ""
+        width = _width(case, lengths) if lengths is not None else ""
         if width:
             plan.replace(call, width)
     title = "Estimate: take the lengths themselves, before they are rounded to whole numbers"
@@ -61,16 +57,14 @@ def counted_in(
     source: ParsedSource,
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, str]]:
     """Expressions that count, what is counted, and the axis if not all are."""
-    for call in all_of(source.module, cst.Call):
-        given = argument(call, 0, "input")
-        if called_name(call) == "row_lengths" and isinstance(call.func, cst.Attribute):
+    for call in source.calls_to("row_lengths"):
+        if isinstance(call.func, cst.Attribute):
             yield call, call.func.value, ", axis=-1"
-        if given is None or called_name(call) not in ("size", "len", "shape"):
-            continue
+    for call, (given,) in with_arguments(source.calls_to("size", "len", "shape"), "input"):
         if called_name(call) != "shape":
-            yield call, given.value, ""
+            yield call, given, ""
         elif _is_first(above := source.parent(call)):
-            yield above, given.value, ""  # type: ignore[misc]
+            yield above, given, ""  # type: ignore[misc]
     for form in all_of(source.module, cst.Attribute):
         if form.attr.value == "shape" and _is_first(above := source.parent(form)):
             yield above, form.value, ""  # type: ignore[misc]
@@ -88,27 +82,22 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpres
     """The sigmoid of what the mask compares, if what is counted is picked by one at the cut, or is
     counted there."""
     source = case.source
-    if isinstance(counted, cst.Name):
-        counted = source.bound_to(counted) or counted
+    counted = source.value_of(counted)
     mask: cst.BaseExpression | None = None
     loop = counted.for_in if isinstance(counted, (cst.ListComp, cst.GeneratorExp)) else None
     if loop is not None and len(loop.ifs) == 1 and loop.inner_for_in is None:
         mask = loop.ifs[0].test
-    elif isinstance(counted, cst.Call) and called_name(counted) in ("where", "boolean_mask"):
+    elif is_call_to(counted, "where", "boolean_mask"):
         is_where = called_name(counted) == "where"
         given = argument(counted, 0 if is_where else 1, "condition" if is_where else "mask")
-        mask = (
-            given.value if given is not None and not (is_where and len(counted.args) > 1) else None
-        )
+        mask = given if given is not None and not (is_where and len(counted.args) > 1) else None
     elif isinstance(counted, cst.Subscript) and len(counted.slice) == 1:
         index = counted.slice[0].slice
         mask = index.value if isinstance(index, cst.Index) else None
     soft = soft_truth(source, mask) if mask is not None else ""
     if loop is not None and soft:
         soft = f"[{soft} for {source.code(loop.target)} in {source.code(loop.iter)}]"
-    made = [node for node in (counted, mask, place) if node is not None]
-    if isinstance(mask, cst.Name) and (bound := source.bound_to(mask)) is not None:
-        made.append(bound)
+    made = (counted, place, *((mask, source.value_of(mask)) if mask is not None else ()))
     lines = case.lines("not-differentiable", "integer", "left-tensorflow", "not-connected")
     is_at_cut = any(source.covers(node, line) for node in made for line in lines)
     return soft if is_at_cut else ""
@@ -123,28 +112,24 @@ def weigh_selected(case: FixCase) -> Iterator[Edit]:
     ``tf.scatter_nd`` of ones at such places, and the values of a ``tf.SparseTensor`` there."""
     source = case.source
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        place = _INDICES_OF.get(called_name(call))
-        indices = argument(call, place, "indices") if place is not None else None
-        other = (
-            argument(call, 1 - place, "params", "updates", "values") if place is not None else None
-        )
-        condition = _where_of(source, indices.value) if indices is not None else None
+    for call in source.calls_to(*_INDICES_OF):
+        place = _INDICES_OF[called_name(call)]
+        indices = argument(call, place, "indices")
+        other = argument(call, 1 - place, "params", "updates", "values")
+        condition = _where_of(source, indices) if indices is not None else None
         if condition is None or other is None:
             continue
         soft = soft_truth(source, condition)
-        made = [condition]
-        if isinstance(condition, cst.Name):
-            made.append(source.bound_to(condition) or condition)
+        made = (condition, source.value_of(condition))
         if not soft or not any(source.covers(m, line) for m in made for line in case.lines()):
             continue
-        text = f"{source.operand(other.value)} * {soft}"
+        text = f"{source.operand(other)} * {soft}"
         if called_name(call) == "SparseTensor" and indices is not None:
-            soft = f"{source.tf}.gather_nd({soft}, {source.code(indices.value)})"
-            plan.replace(other.value, f"{source.operand(other.value)} * {soft}")
+            soft = f"{source.tf}.gather_nd({soft}, {source.code(indices)})"
+            plan.replace(other, f"{source.operand(other)} * {soft}")
             continue
         if place == 0:
-            if not isinstance(other.value, cst.Call) or called_name(other.value) != "ones":
+            if not is_call_to(other, "ones"):
                 continue
             text = soft
         plan.replace(call, text)
@@ -157,14 +142,12 @@ _RESHAPING = ("squeeze", "reshape", "cast")
 def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The condition of the ``tf.where(condition)`` that gave these places."""
     for _ in range(8):
-        if isinstance(node, cst.Name):
-            node = source.bound_to(node) or node
+        node = source.value_of(node)
         if isinstance(node, cst.Subscript):
             node = node.value
-        elif isinstance(node, cst.Call) and called_name(node) in _RESHAPING and node.args:
+        elif is_call_to(node, *_RESHAPING) and node.args:
             node = node.args[0].value
-    is_where = isinstance(node, cst.Call) and called_name(node) == "where" and len(node.args) == 1
-    return node.args[0].value if isinstance(node, cst.Call) and is_where else None
+    return node.args[0].value if is_call_to(node, "where") and len(node.args) == 1 else None
 
 
 def weigh_by_width(case: FixCase) -> Iterator[Edit]:
@@ -195,25 +178,20 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
         if rank > 1:
             weights += f"[:, {', '.join([f'{tf}.newaxis'] * (rank - 1))}]"
         plan.replace(node, f"{x} * {weights}")
-    for call in all_of(source.module, cst.Call):
-        lengths, most = argument(call, 0, "lengths"), argument(call, 1, "maxlen")
-        if called_name(call) != "sequence_mask" or lengths is None or most is None:
-            continue
-        width = _width(case, lengths.value)
+    masks = source.calls_to("sequence_mask")
+    for call, (lengths, most) in with_arguments(masks, "lengths", "maxlen"):
+        width = _width(case, lengths)
         if not width and any(source.covers(call, line) for line in case.lines()):
-            width = source.operand(lengths.value)  # it compares numbers that are not whole, too
+            width = source.operand(lengths)  # it compares numbers that are not whole, too
         if width:
-            places = f"{tf}.cast({tf}.range({code(most.value)}), {tf}.float32)"
+            places = f"{tf}.cast({tf}.range({code(most)}), {tf}.float32)"
             weights = up_to_one(tf, f"{tf}.expand_dims({width}, -1) - {places}")
             plan.replace(call, weights)
-    for call in all_of(source.module, cst.Call):
-        given, count = argument(call, 0, "input"), argument(call, 1, "k")
+    for call, (given, count) in with_arguments(source.calls_to("top_k"), "input", "k"):
         values = source.parent(call)
-        if called_name(call) != "top_k" or given is None or count is None:
-            continue
         is_values = isinstance(values, cst.Attribute) and values.attr.value == "values"
-        if is_values and isinstance(values, cst.Attribute) and (w := _width(case, count.value)):
-            x = code(given.value)
+        if is_values and isinstance(values, cst.Attribute) and (w := _width(case, count)):
+            x = code(given)
             places = f"{tf}.cast({tf}.range({tf}.shape({x})[-1]), {tf}.float32)"
             weights = up_to_one(tf, f"{w} - {places}")
             largest = f'{tf}.sort({x}, direction="DESCENDING")'
@@ -248,17 +226,16 @@ def weigh_copies(case: FixCase) -> Iterator[Edit]:
     the copies of an element add up to ``w`` times it."""
     source, tf, code = case.source, case.source.tf, case.source.code
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        rows, count = argument(call, 0, "input", "a"), argument(call, 1, "repeats")
-        width = _width(case, count.value) if count is not None else ""
-        if called_name(call) != "repeat" or rows is None or count is None or not width:
+    for call, (_, count) in with_arguments(source.calls_to("repeat"), "input|a", "repeats"):
+        width = _width(case, count)
+        if not width:
             continue
-        k, axis = code(count.value), argument(call, 2, "axis")
+        k, axis = code(count), argument(call, 2, "axis")
         copies = code(call)
         weight = f"{tf}.math.divide_no_nan({width}, {tf}.cast({k}, {tf}.float32))"
         if input_shape(case):  # a number for each element
             weight = f"{tf}.repeat({weight}, {k})"
-        if input_shape(case) and axis is not None and code(axis.value) == "0":
+        if input_shape(case) and axis is not None and code(axis) == "0":
             plan.replace(call, f"{tf}.einsum('n...,n->n...', {copies}, {weight})")
         else:
             plan.replace(call, f"{copies} * {weight}")
@@ -293,10 +270,8 @@ def window_of(case: FixCase, x: str, slices: Sequence[cst.SubscriptElement]) -> 
 def _divide_by(plan: Plan, part: cst.BaseExpression, width: str) -> None:
     """The mean of a part that is weighed now is its sum by the width."""
     source = plan.source
-    for call in all_of(source.module, cst.Call):
-        given = call.args[0].value if call.args else None
-        made = source.bound_to(given) if isinstance(given, cst.Name) else given
-        if called_name(call) in ("reduce_mean", "mean") and made is part:
+    for call in source.calls_to("reduce_mean", "mean"):
+        if call.args and source.value_of(call.args[0].value) is part:
             plan.replace(call.func, f"{source.tf}.reduce_sum")
             place = call
 

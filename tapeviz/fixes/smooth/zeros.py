@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import argument, bare, called_name, dotted, is_zero, separated
+from ..nodes import argument, bare, called_name, dotted, is_zero, with_arguments, without_argument
 from ..plan import Plan
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
@@ -70,8 +70,7 @@ def curve_clip(case: FixCase) -> Iterator[Edit]:
 
 def made_by(source: ParsedSource, function: cst.BaseExpression) -> str:
     """``Hinge`` of ``tf.keras.losses.Hinge()`` or of a name bound to it, ``hinge`` of the like."""
-    if isinstance(function, cst.Name):
-        function = source.bound_to(function) or function
+    function = source.value_of(function)
     if isinstance(function, cst.Call):
         function = function.func
     return dotted(function).rsplit(".", 1)[-1]
@@ -94,10 +93,8 @@ def _at_temperature(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "logits", "x", "input")
     if given is None:
         return ""
-    rest = "".join(
-        f", {case.source.code(arg).rstrip(', ')}" for arg in call.args if arg is not given
-    )
-    return f"{case.source.code(call.func)}({case.source.operand(given.value)} / 100.0{rest})"
+    source, rest = case.source, case.source.further_arguments(call, given)
+    return f"{source.code(call.func)}({source.operand(given)} / 100.0{rest})"
 
 
 GENTLER_SOFTMAX = CallRewrite(
@@ -181,11 +178,10 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
 def _without_weights(case: FixCase) -> Iterator[Edit]:
     source = case.source
     for call in case.nodes(cst.Call) if not case.is_there_at_times else ():
-        weights = argument(call, 2, "sample_weight")
-        if weights is not None and weights.keyword is not None and len(call.args) > 1:
-            kept = [arg for arg in call.args if arg is not weights]
-            plan = Plan(source, {call: call.with_changes(args=separated(kept))})
-            title = f"Leave {source.code(weights.value)} out, so that all examples count alike"
+        weights = argument(call, 99, "sample_weight")
+        if weights is not None and len(call.args) > 1:
+            plan = Plan(source, {call: without_argument(call, weights)})
+            title = f"Leave {source.code(weights)} out, so that all examples count alike"
             yield from plan.edits(title, is_estimate=True)
 
 
@@ -195,9 +191,9 @@ def leave_update_out(case: FixCase) -> Iterator[Edit]:
     for call in case.calls("tensor_scatter_nd_update"):
         whole = argument(call, 0, "tensor")
         if whole is not None:
-            kept = source.code(whole.value)
+            kept = source.code(whole)
             title = f"Leave out the update, which overwrites what is used of {kept}"
-            yield from Plan(source, {call: source.code(whole.value)}).edits(title, is_estimate=True)
+            yield from Plan(source, {call: source.code(whole)}).edits(title, is_estimate=True)
 
 
 def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
@@ -207,8 +203,7 @@ def leave_upstream_out(case: FixCase) -> Iterator[Edit]:
     given = argument(call, 2, "output_gradients")
     if call is None or given is None or case.cause.evidence != MultipliedByZero("given"):
         return
-    plan = Plan(source)
-    plan.replace(call, call.with_changes(args=separated([a for a in call.args if a is not given])))
+    plan = Plan(source, {call: without_argument(call, given)})
     title = "Begin with ones: leave the output_gradients out, which are all 0"
     yield from plan.edits(title, is_estimate=True)
 
@@ -219,17 +214,14 @@ def give_ones(case: FixCase) -> Iterator[Edit]:
     source = case.source
     if case.cause.evidence != MultipliedByZero("tangents"):
         return
-    for call in case.calls("ForwardAccumulator"):
-        primals, tangents = argument(call, 0, "primals"), argument(call, 1, "tangents")
-        if primals is None or tangents is None:
-            continue
-        given = primals.value
+    accumulators = case.calls("ForwardAccumulator")
+    for _, (given, tangents) in with_arguments(accumulators, "primals", "tangents"):
         parts = given.elements if isinstance(given, (cst.List, cst.Tuple)) else ()
         ones = [
             f"{source.tf}.ones_like({source.code(primal)})"
             for primal in ([part.value for part in parts] or [given])
         ]
-        plan = Plan(source, {tangents.value: f"[{', '.join(ones)}]" if parts else ones[0]})
+        plan = Plan(source, {tangents: f"[{', '.join(ones)}]" if parts else ones[0]})
         yield from plan.edits(
             "Give tangents of 1, so that every element changes alike", is_estimate=True
         )

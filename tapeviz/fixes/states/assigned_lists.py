@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, called_name, dotted, is_call_to, sole
 from ..plan import Plan
 from ..regions import Region, region_after, rounds_around
 from ..renaming import WRITING_METHODS, reads_of, rename_reads
@@ -73,7 +73,7 @@ def _by_subscript(case: FixCase, write: Write, block: Block | None) -> Iterator[
 def _is_dict(source: ParsedSource, element: cst.Subscript) -> bool:
     """Whether the whole is a dictionary, as its key or what it was made by tells."""
     made, _ = source.maker_of(dotted(element.value)) or (None, None)
-    is_call = isinstance(made, cst.Call) and called_name(made) in ("dict", "OrderedDict")
+    is_call = is_call_to(made, "dict", "OrderedDict")
     is_made_so = is_call or isinstance(made, (cst.Dict, cst.DictComp))
     return is_made_so or isinstance(_key(element), cst.SimpleString)
 

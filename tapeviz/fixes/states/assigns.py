@@ -220,7 +220,7 @@ def _ask_for(
     if asked is None or statement is None:
         return
     if block is not None and case.source.beside(statement, block.node) is not None:
-        rename_reads(plan, receiver, new, [asked.value])
+        rename_reads(plan, receiver, new, [asked])
 
 
 def is_name_of_loop(source: ParsedSource, write: Write) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, read_names, sole
+from ..nodes import all_of, argument, bound_names, is_call_to, read_names, sole
 from ..plan import Plan
 from ..renaming import rename_reads
 from ..source import CstStatement, ParsedSource
@@ -52,9 +52,9 @@ def assign_in_place(case: FixCase) -> Iterator[Edit]:
     if not isinstance(small, cst.Assign) or len(small.targets) > 1:
         return
     made, name = small.value, source.code(small.targets[0].target)
-    initial = argument(made, 0, "initial_value") if isinstance(made, cst.Call) else None
-    if isinstance(made, cst.Call) and called_name(made) == "Variable" and initial is not None:
-        new = cst.parse_expression(f"{name}.assign({source.code(initial.value)})")
+    initial = argument(made, 0, "initial_value")
+    if is_call_to(made, "Variable") and initial is not None:
+        new = cst.parse_expression(f"{name}.assign({source.code(initial)})")
         plan = Plan(source, {small: cst.Expr(new)})
         yield from plan.edits(f"Change {name} in place, so that it stays the variable it was")
 
@@ -112,7 +112,7 @@ def keep_first(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     place = _before_rebinding(source, _given_away(source, rebinding, name), block, name)
     plan.before(place, f"{first} = {name}")
-    if rename_reads(plan, receiver, first, [asked.value]):
+    if rename_reads(plan, receiver, first, [asked]):
         yield from plan.edits(
             f"Keep the first {name} as {first}, and ask for that", has_other_shape=True
         )

@@ -166,10 +166,10 @@ def _read_from_object(plan: Plan, block: Block, write: Write) -> None:
             continue
         is_of_kind = dotted(made.func) == kind.name.value
         given = argument(made, place[0], place[1]) if is_of_kind else None
-        if given is None or not isinstance(given.value, cst.Name):
+        if given is None or not isinstance(given, cst.Name):
             continue
         for read in name_reads(block.node.body):
-            if read.value == given.value.value and source.enclosing(read, cst.Call) is not made:
+            if read.value == given.value and source.enclosing(read, cst.Call) is not made:
                 plan.replace(read, f"{target.value}.{receiver.attr.value}")
 
 

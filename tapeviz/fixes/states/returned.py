@@ -85,4 +85,4 @@ def _given_for(
     if not isinstance(receiver, cst.Name) or receiver.value not in names:
         return receiver
     given = argument(call, names.index(receiver.value), receiver.value)
-    return given.value if given is not None else receiver
+    return given if given is not None else receiver

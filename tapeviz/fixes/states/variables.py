@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.states.new_variable import NewVariable
 from ..blocks import ask_inside, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name
+from ..nodes import argument, called_name, is_call_to
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
@@ -33,7 +33,7 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
                 if text := _weight(source, call):
                     plan.replace(call, text)
             elif initial is not None:
-                plan.replace(call, _tensor(source, call, initial.value))
+                plan.replace(call, _tensor(source, call, initial))
     title = "Keep the computed value a tensor, without tf.Variable"
     if plan.changes:
         yield from plan.edits(title)
@@ -50,8 +50,8 @@ def use_original(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     for call in case.calls("Variable"):
         initial = argument(call, 0, "initial_value")
-        if initial is not None and isinstance(initial.value, (cst.Name, cst.Attribute)):
-            plan.replace(call, source.code(initial.value))
+        if initial is not None and isinstance(initial, (cst.Name, cst.Attribute)):
+            plan.replace(call, source.code(initial))
     title = f"Use {evidence.copied} itself, in place of a variable that begins with its value"
     yield from plan.edits(title)
 
@@ -105,21 +105,21 @@ SHALLOW_COPY = CallRewrite(
 def _weight(source: ParsedSource, call: cst.Call) -> str:
     """The code of what a layer's weight starts as, where that was computed; else empty."""
     shape, initial = argument(call, 0, "shape"), argument(call, 1, "initializer")
-    constant = constant_of(initial.value) if initial is not None else None
+    constant = constant_of(initial) if initial is not None else None
     if constant is None or shape is None:
         return ""
     value = source.code(without_exit(constant))
-    return f"{source.tf}.broadcast_to({value}, {source.code(shape.value)})"
+    return f"{source.tf}.broadcast_to({value}, {source.code(shape)})"
 
 
 def constant_of(initializer: cst.BaseExpression) -> cst.BaseExpression | None:
     """``v`` of ``tf.constant_initializer(v)``, of ``Constant(v)`` and of ``lambda *_: v``."""
     if isinstance(initializer, cst.Lambda):
         return initializer.body
-    if not isinstance(initializer, cst.Call) or called_name(initializer) not in _CONSTANT:
+    if not is_call_to(initializer, *_CONSTANT):
         return None
     given = argument(initializer, 0, "value")
-    return given.value if given is not None else None
+    return given
 
 
 def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
@@ -127,7 +127,7 @@ def _tensor(source: ParsedSource, call: cst.Call, value: cst.BaseExpression) -> 
         value = value.body
     dtype = argument(call, 99, "dtype")
     if dtype is not None:
-        text = f"{source.tf}.cast({source.code(value)}, {source.code(dtype.value)})"
+        text = f"{source.tf}.cast({source.code(value)}, {source.code(dtype)})"
         return cst.parse_expression(text)
     if isinstance(value, (*_COMPUTED, cst.Name)) and not isinstance(value, cst.Name):
         is_alone = isinstance(source.parent(call), (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return))

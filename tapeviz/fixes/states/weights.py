@@ -133,7 +133,7 @@ def step_by_hand(case: FixCase) -> Iterator[Edit]:
         is_alone = isinstance(small := sole(statement), cst.Expr) and small.value is call
         if statement is None or not is_alone or pairs is None:
             continue
-        parted = _parted(pairs.value)
+        parted = _parted(pairs)
         if parted is None:
             continue
         assert isinstance(call.func, cst.Attribute)
@@ -147,10 +147,10 @@ def _rate_of(source: ParsedSource, step: CstStatement, optimizer: cst.BaseExpres
     number the optimizer was made with, if one was."""
     if assigned := _assigned_rate(source, step, f"{source.code(optimizer)}.learning_rate"):
         return source.operand(assigned)
-    made = source.bound_to(optimizer) if isinstance(optimizer, cst.Name) else optimizer
-    given = argument(made, 0, "learning_rate", "lr") if isinstance(made, cst.Call) else None
-    tensor = without_exit(given.value) if given is not None else None
-    if given is None or tensor is None or tensor is given.value:
+    made = source.value_of(optimizer)
+    given = argument(made, 0, "learning_rate", "lr")
+    tensor = without_exit(given) if given is not None else None
+    if given is None or tensor is None or tensor is given:
         return f"{source.code(optimizer)}.learning_rate"
     return source.operand(tensor)
 
@@ -165,9 +165,7 @@ def _assigned_rate(
         for node in all_of(source.module, cst.Assign)
         if any(dotted(target.target) == rate for target in node.targets)
     ]
-    for call in all_of(source.module, cst.Call):
-        if dotted(call.func) == f"{rate}.assign" and call.args:
-            given.append(call.args[0].value)
+    given += [call.args[0].value for call in source.calls_to(f"{rate}.assign") if call.args]
     is_before = len(given) == 1 and source.line(given[0]) < source.line(step)
     return given[0] if is_before else None
 

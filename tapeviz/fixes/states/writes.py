@@ -79,7 +79,7 @@ def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | No
         given = argument(call, 0, "ref", "x")
         if given is None:
             return None
-        receiver, first = given.value, 1
+        receiver, first = given, 1
         method = "assign" if method == "update" else method
     if method not in WRITING_METHODS:
         return None
@@ -94,18 +94,18 @@ def write_of(source: ParsedSource, call: cst.Call, is_slice: bool) -> Write | No
 
 def _values(call: cst.Call, method: str, first: int) -> tuple[cst.BaseExpression, ...] | None:
     if method.startswith("scatter_nd"):
-        given = (argument(call, first, "indices"), argument(call, first + 1, "updates"))
+        indices, values = argument(call, first, "indices"), argument(call, first + 1, "updates")
     elif method.startswith("scatter"):
         delta = argument(call, first, "sparse_delta")
-        if delta is None or not isinstance(delta.value, cst.Call):
+        if delta is None or not isinstance(delta, cst.Call):
             return None
-        if called_name(delta.value) != "IndexedSlices":
+        if called_name(delta) != "IndexedSlices":
             return None
-        given = (argument(delta.value, 1, "indices"), argument(delta.value, 0, "values"))
+        indices, values = argument(delta, 1, "indices"), argument(delta, 0, "values")
     else:
-        given = (argument(call, first, "value", "delta"), None)
-        return (given[0].value,) if given[0] is not None else None
-    return (given[0].value, given[1].value) if given[0] and given[1] else None
+        value = argument(call, first, "value", "delta")
+        return (value,) if value is not None else None
+    return (indices, values) if indices is not None and values is not None else None
 
 
 def new_value(

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.connections.not_connected import NotConnected
 from ..blocks import Block, block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, ErrorCase, FixCase
-from ..nodes import all_of, argument, called_name, read_names, sole
+from ..nodes import all_of, argument, is_call_to, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .sources import is_computed_again
@@ -37,7 +37,7 @@ def _output(source: ParsedSource, call: cst.Call) -> str:
     """The symbolic output of the model or layer called; a Sequential has only ``outputs``."""
     name = source.code(call.func)
     made = source.bound_to(name)
-    is_model = isinstance(made, cst.Call) and called_name(made) in ("Model", "Sequential")
+    is_model = is_call_to(made, "Model", "Sequential")
     return f"{name}.outputs[0]" if is_model else f"{name}.output"
 
 
@@ -49,8 +49,8 @@ def give_symbolic(case: ErrorCase) -> Iterator[Edit]:
         return
     block, asking = block_of_call(source, trace, call), gradient_call(source, call)
     given = argument(asking, 1, "sources")
-    if block is not None and given is not None and isinstance(given.value, cst.Name):
-        yield from _both(source, block, given.value.value, given.value.value, None)
+    if block is not None and given is not None and isinstance(given, cst.Name):
+        yield from _both(source, block, given.value, given.value, None)
 
 
 def _both(
@@ -116,4 +116,4 @@ def _calls_inside(
 
 def _is_of_model(source: ParsedSource, call: cst.Call) -> bool:
     made = source.bound_to(source.code(call.func))
-    return isinstance(made, cst.Call) and called_name(made) in ("Model", "Sequential")
+    return is_call_to(made, "Model", "Sequential")

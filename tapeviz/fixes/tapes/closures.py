@@ -10,7 +10,7 @@ from ...analysis.causes.connections.not_connected import NotConnected
 from ...analysis.python.late_names import LateName
 from ...analysis.python.shadowed import Shadowed
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, name_reads, read_names, sole
+from ..nodes import all_of, argument, bound_names, name_reads, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .neighbours import dependents, makers_of
@@ -55,12 +55,10 @@ def use_shadowed(case: FixCase) -> Iterator[Edit]:
         title = f"Let {function.name.value} read the {name} that is meant, in place of its own"
     else:
         names = [param.name.value for param in function.params.params]
-        for call in all_of(source.module, cst.Call):
+        for call in source.calls_to(function.name.value):
             given = argument(call, names.index(name) if name in names else len(names), name)
-            if called_name(call) != function.name.value:
-                continue
             if given is not None:
-                plan.replace(given.value, name)
+                plan.replace(given, name)
             else:
                 plan.replace(call, _with_keyword(name))
         title = f"Give {name} to {function.name.value}, for its parameter of this name"

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.ops.custom_gradient import CustomGradient
 from ...analysis.causes.states.stateful import StatefulObject
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, is_call_to, sole
 from ..plan import Plan, without_blank_lines
 from ..source import ParsedSource
 
@@ -115,8 +115,8 @@ def run_in_python(plan: Plan, *names: str) -> bool:
             if dotted(made.func if isinstance(made, cst.Call) else made) == compiled:
                 plan.remove(decorator)
                 count += 1
-    for call in all_of(source.module, cst.Call):
-        if dotted(call.func) == compiled and call.args and dotted(call.args[0].value) in names:
+    for call in source.calls_to(compiled):
+        if call.args and dotted(call.args[0].value) in names:
             plan.replace(call, call.args[0].value)
             count += 1
     return count > 0
@@ -204,11 +204,11 @@ def start_random(case: FixCase) -> Iterator[Edit]:
     """Weights that start as zeros → small random numbers."""
     source = case.source
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        if called_name(call) != "Variable" or not call.args:
+    for call in source.calls_to("Variable"):
+        if not call.args:
             continue
         trained = argument(call, 1, "trainable")
-        if trained is not None and source.code(trained.value) == "False":
+        if trained is not None and source.code(trained) == "False":
             continue  # a mask or a counter that is 0 on purpose
         initial = call.args[0].value
         shape = _shape_of_zeros(source, initial)
@@ -220,11 +220,10 @@ def start_random(case: FixCase) -> Iterator[Edit]:
         is_kernel = keyword is not None and keyword.value in ("kernel_initializer", "initializer")
         if text.evaluated_value == "zeros" and is_kernel:
             plan.replace(text, f"{text.quote}glorot_uniform{text.quote}")
-    for call in all_of(source.module, cst.Call):
+    for call in source.calls_to("Zeros", "zeros_initializer"):
         place = source.parent(call)
         keyword = place.keyword if isinstance(place, cst.Arg) else None
-        is_bias = keyword is not None and keyword.value == "bias_initializer"
-        if called_name(call) in ("Zeros", "zeros_initializer") and not is_bias:
+        if keyword is None or keyword.value != "bias_initializer":
             plan.replace(call, f"{source.tf}.keras.initializers.GlorotUniform()")
     title = "Start the weights from small random numbers in place of zeros"
     yield from plan.edits(title, is_estimate=True)
@@ -232,7 +231,7 @@ def start_random(case: FixCase) -> Iterator[Edit]:
 
 def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:
     """The shape of ``tf.zeros(s)``, ``np.zeros(s)``, ``[0.0, 0.0]`` or ``0.0``, as code."""
-    if isinstance(initial, cst.Call) and called_name(initial) == "zeros" and initial.args:
+    if is_call_to(initial, "zeros") and initial.args:
         return source.code(initial.args[0].value)
     shape: list[int] = []
     node = initial

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, argument, called_name
+from ..nodes import all_of, argument, called_name, with_arguments
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from ..translation.translating import called_model
@@ -21,10 +21,8 @@ def name_weight(case: ErrorCase) -> Iterator[Edit]:
     is made so: the next one would raise as well."""
     source = case.source
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        first = call.args[0] if call.args else None
-        is_named = first is not None and isinstance(first.value, cst.SimpleString)
-        if called_name(call) != "add_weight" or not is_named or (first and first.keyword):
+    for call in source.calls_to("add_weight"):
+        if not isinstance(argument(call, 0), cst.SimpleString):
             continue
         given = [arg for arg in call.args if arg.keyword is None and not arg.star]
         rest = [arg for arg in call.args if arg.keyword is not None]
@@ -49,16 +47,13 @@ def compute_on_tape(case: ErrorCase) -> Iterator[Edit]:
     """
     source = case.source
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call):
-        loss, variables = argument(call, 0, "loss"), argument(call, 1, "var_list")
-        statement = plan.statement_begun_by(call)
-        if called_name(call) not in _COMPUTING or not isinstance(call.func, cst.Attribute):
-            continue
-        value = _value(source, loss) if loss is not None else ""
-        if not value or variables is None or statement is None:
+    steps = source.calls_to(*_COMPUTING)
+    for call, (loss, variables) in with_arguments(steps, "loss", "var_list"):
+        statement, value = plan.statement_begun_by(call), _value(source, loss)
+        if not value or statement is None or not isinstance(call.func, cst.Attribute):
             continue
         tape, result = plan.fresh_name("tape"), plan.fresh_name("value")
-        asked = source.code(variables.value)
+        asked = source.code(variables)
         plan.before(statement, _on_tape(source, tape, f"{result} = {value}"))
         pairs = f"zip({tape}.gradient({result}, {asked}), {asked})"
         is_step = called_name(call) == "minimize"
@@ -74,10 +69,9 @@ def _on_tape(source: ParsedSource, tape: str, line: str) -> CstStatement:
     return block
 
 
-def _value(source: ParsedSource, loss: cst.Arg) -> str:
+def _value(source: ParsedSource, given: cst.BaseExpression) -> str:
     """The code that computes a loss that is given as a function of nothing; empty for a tensor."""
-    given = loss.value
-    made = source.bound_to(given) if isinstance(given, cst.Name) else given
+    made = source.value_of(given)
     if isinstance(made, cst.Lambda) and not made.params.params:
         return source.code(made.body) if made is given else f"{source.code(given)}()"
     functions = (function.name.value for function in all_of(source.module, cst.FunctionDef))

@@ -147,7 +147,7 @@ def compute_target_inside(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     asked = gradient_call(source, case.call)
     target = argument(asked, 0, "target", "ys")
-    if block is None or asked is None or target is None or isinstance(target.value, cst.Name):
+    if block is None or asked is None or target is None or isinstance(target, cst.Name):
         return
     if not source.covers(asked, case.cause.line):
         return
@@ -155,8 +155,8 @@ def compute_target_inside(case: FixCase) -> Iterator[Edit]:
         return
     plan = Plan(source)
     name = plan.fresh_name("target")
-    plan.last(block.node, f"{name} = {source.code(target.value)}")
-    plan.replace(target.value, name)
+    plan.last(block.node, f"{name} = {source.code(target)}")
+    plan.replace(target, name)
     yield from plan.edits("Compute the target inside the tape's block")
 
 

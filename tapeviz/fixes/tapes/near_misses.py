@@ -96,15 +96,15 @@ def use_computed_again(case: FixCase) -> Iterator[Edit]:
     asked = gradient_call(source, case.call)
     target = argument(asked, 0, "target")
     if again is None and target is not None and asked is not None:
-        unread = _unread_in_block(case, asked, source.code(target.value))
+        unread = _unread_in_block(case, asked, source.code(target))
         for name in unread if len(unread) == 1 else ():
             title = f"Ask for {name}, which this tape recorded and nothing uses"
-            yield from Plan(source, {target.value: name}).edits(title, has_other_value=True)
+            yield from Plan(source, {target: name}).edits(title, has_other_value=True)
     if again is None or made is None or again.name not in bound_names(made):
         return
-    is_target = target is not None and source.code(target.value) == again.instead_of
+    is_target = target is not None and source.code(target) == again.instead_of
     reads = reads_of(source, cst.Name(again.instead_of), list(source.after(made)))
-    for read in [target.value] if target is not None and is_target else reads:
+    for read in [target] if target is not None and is_target else reads:
         title = f"Use {again.name} in place of {again.instead_of}: nothing uses {again.name}"
         yield from Plan(source, {read: again.name}).edits(title, has_other_value=True)
 
@@ -166,15 +166,15 @@ def _added(case: FixCase, name: str, made: CstStatement) -> Iterator[Edit]:
     source = case.source
     given = argument(gradient_call(source, case.call), 0, "target", "ys")
     target = case.call.targets[0] if len(case.call.targets) == 1 else None
-    if given is None or not isinstance(given.value, cst.Name) or target is None:
+    if given is None or not isinstance(given, cst.Name) or target is None:
         return
     forms = _forms(case, name)
     is_scalar = forms == _forms(case, target.text) and {shape for _, shape in forms} == {()}
     for statement in source.after(made) if is_scalar else ():
         small = sole(statement)
-        if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given.value):
+        if isinstance(small, cst.Assign) and small.targets[0].target.deep_equals(given):
             plan = Plan(source, {small.value: f"{source.operand(small.value)} + {name}"})
-            title = f"Add {name} to {given.value.value}: nothing uses {name}"
+            title = f"Add {name} to {given.value}: nothing uses {name}"
             yield from plan.edits(title, has_other_value=True)
 
 
@@ -188,9 +188,7 @@ def ask_for_trainable(case: FixCase) -> Iterator[Edit]:
     shown = {each.tensor for each in case.call.sources if each.text == case.finding.source}
     if call is None or asked is None or untrained.isdisjoint(shown):
         return
-    given, plan = asked.value, Plan(source)
-    if isinstance(given, cst.Name):
-        given = source.bound_to(given) or given
+    given, plan = source.value_of(asked), Plan(source)
     lists = {n.attr for n in all_of(given, cst.Attribute) if n.attr.value in _WITH_STATE}
     spelled = {source.code(node) for node in all_of(given, cst.Attribute) if node.attr in lists}
     for beside in all_of(source.function_of(call), cst.Call):
@@ -235,14 +233,13 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
         if is_same_slope:
             title = "Take zeros, the derivative of what is the same everywhere, in place of None"
         yield from plan.edits(title, gives_zeros=True)
-        sources, code = argument(call, 1, "sources"), source.code
-        if sources is not None and sources.keyword is None and len(call.args) == 2:
+        sources, code = argument(call, 1), source.code
+        if sources is not None and len(call.args) == 2:
             # In a compiled function TensorFlow makes no zeros for a variable of Keras, only for the
             # tf.Variable in it (KerasVariable.value of the TensorFlow backend, Keras 3).
-            values = _values_of(case, sources.value)
-            rest = ", ".join(code(arg).rstrip(", ") for arg in call.args if arg is not sources)
+            values = _values_of(case, sources)
             zero = f"unconnected_gradients={source.tf}.UnconnectedGradients.ZERO"
-            text = f"{code(call.func)}({rest}, {values}, {zero})"
+            text = f"{code(call.func)}({code(call.args[0].value)}, {values}, {zero})"
             yield from Plan(source, {call: text}).edits(title, gives_zeros=True)
 
 
@@ -262,7 +259,7 @@ def swap(case: FixCase) -> Iterator[Edit]:
         return
     target, asked = argument(call, 0, "target"), argument(call, 1, "sources")
     if target is not None and asked is not None:
-        plan = Plan(case.source, {target.value: asked.value, asked.value: target.value})
+        plan = Plan(case.source, {target: asked, asked: target})
         yield from plan.edits("Swap target and source", has_other_shape=True, has_other_value=True)
 
 
@@ -275,11 +272,11 @@ def ask_for_used(case: FixCase) -> Iterator[Edit]:
         return
     places = [
         node
-        for node in nodes_in(asked.value)
+        for node in nodes_in(asked)
         if isinstance(node, (cst.Name, cst.Attribute, cst.Subscript))
         and source.code(node) == asked_text
     ]
-    yield from _of_other_object(case, asked.value, made_from)
+    yield from _of_other_object(case, asked, made_from)
     given = {operand.text for operand in case.call.sources}
     others = [other for other in made_from if other not in given]
     for other in sorted(others, key=lambda text: -_likeness(asked_text, text)):

@@ -10,7 +10,7 @@ from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, nodes_in
+from ..nodes import all_of, argument, is_call_to, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -22,13 +22,13 @@ def ask_for_whole(case: FixCase) -> Iterator[Edit]:
     asked = argument(call, 1, "sources")
     if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
-    if isinstance(asked.value, (cst.List, cst.Tuple)):
-        yield from _ask_for_wholes(case, call, asked.value)
+    if isinstance(asked, (cst.List, cst.Tuple)):
+        yield from _ask_for_wholes(case, call, asked)
         return
-    whole, part = _whole_and_part(source, asked.value)
+    whole, part = _whole_and_part(source, asked)
     if part:
         plan = Plan(source)
-        plan.replace(asked.value, whole)
+        plan.replace(asked, whole)
         plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
         title = f"Ask for the gradient of {whole}, and slice the result"
         yield from plan.edits(title, parts=(part,))
@@ -67,8 +67,7 @@ def _whole_and_part(source: ParsedSource, node: cst.BaseExpression) -> tuple[str
     """``x`` and ``[0]`` of ``x[0]``, also of a name for it; no part for what is no slice of
     something with a name."""
     code = source.code(node)
-    if isinstance(node, cst.Name):
-        node = source.bound_to(node) or node
+    node = source.value_of(node)
     if not isinstance(node, cst.Subscript) or not is_plain_path(source.code(node.value)):
         return code, ""
     whole = source.code(node.value)
@@ -87,7 +86,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
     asked = argument(call, 1, "sources")
     if call is None or asked is None or case.cause.evidence != ReplacedSource("copy"):
         return
-    parts = _parts_expression(source, asked.value)
+    parts = _parts_expression(source, asked)
     x = _divided(source, parts) if parts is not None else None
     subscripts = _subscripts(source, parts, x, len(case.call.sources)) if parts and x else ()
     plan = Plan(source)
@@ -95,7 +94,7 @@ def ask_for_all_parts(case: FixCase) -> Iterator[Edit]:
     if statement is None or parts is None or x is None or not subscripts:
         return
     whole, code = plan.fresh_name("whole"), source.code(x)
-    plan.before(statement, f"{whole} = {source.code(call.deep_replace(asked.value, x))}")
+    plan.before(statement, f"{whole} = {source.code(call.deep_replace(asked, x))}")
     plan.replace(call, source.code(parts.deep_replace(x, cst.Name(whole))))
     title = f"Ask for the gradient of {code}, and take its parts"
     yield from plan.edits(title, parts=subscripts, asks_once=True)
@@ -121,7 +120,7 @@ def _divided(source: ParsedSource, parts: cst.BaseExpression) -> cst.BaseExpress
     """``x`` of ``[x[i] for …]``, ``tf.unstack(x)``, ``list(x)``."""
     if isinstance(parts, cst.ListComp) and isinstance(parts.elt, cst.Subscript):
         x: cst.BaseExpression = parts.elt.value
-    elif isinstance(parts, cst.Call) and called_name(parts) in ("unstack", "list", "tuple"):
+    elif is_call_to(parts, "unstack", "list", "tuple"):
         if len(parts.args) != 1:
             return None
         x = parts.args[0].value
@@ -139,8 +138,7 @@ def _subscripts(
     loop, elt = parts.for_in, parts.elt
     is_counted = (
         isinstance(loop.target, cst.Name)
-        and isinstance(loop.iter, cst.Call)
-        and called_name(loop.iter) == "range"
+        and is_call_to(loop.iter, "range")
         and len(loop.iter.args) == 1
         and not (loop.ifs or loop.inner_for_in)
     )

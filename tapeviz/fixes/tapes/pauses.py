@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..blocks import block_of_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, separated, sole
+from ..nodes import all_of, called_name, is_call_to, separated, sole
 from ..plan import Plan
 from ..source import ParsedSource
 from .neighbours import statements_of_cause
@@ -52,7 +52,7 @@ def forget_nothing(case: FixCase) -> Iterator[Edit]:
     ]
     small = sole(at_cause := source.statement(case.cause.line))
     if not resets and at_cause is not None and isinstance(small, cst.Expr):
-        is_reset = isinstance(small.value, cst.Call) and called_name(small.value) == "reset"
+        is_reset = is_call_to(small.value, "reset")
         resets = [at_cause] * is_reset
 
     for statement in resets:

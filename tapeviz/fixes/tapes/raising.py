@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.errors.python.results import paired_by_key
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
-from ..nodes import all_of, argument, bare, called_name, dotted, nodes_in
+from ..nodes import all_of, argument, bare, called_name, dotted, is_call_to, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.translating import Translated
@@ -18,14 +18,14 @@ from ..translation.translating import Translated
 def make_persistent(case: ErrorCase) -> Iterator[Edit]:
     """A tape asked twice: ``persistent=True``."""
     source = case.source
-    tapes = [call for call in all_of(source.module, cst.Call) if called_name(call) == TAPES[0]]
+    tapes = source.calls_to(TAPES[0])
     for call in _asking(case):
         name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
         named = [tape for tape in tapes if _named(source, tape) == name]
         for tape in (named or tapes)[-1:]:
             if argument(tape, 0, "persistent") is None:
-                inside = "".join(f", {source.code(arg).rstrip(', ')}" for arg in tape.args)
-                plan = Plan(source, {tape: f"{source.code(tape.func)}(persistent=True{inside})"})
+                given = source.further_arguments(tape)
+                plan = Plan(source, {tape: f"{source.code(tape.func)}(persistent=True{given})"})
                 yield from plan.edits("Make the tape persistent, so that it can be asked again")
                 return
 
@@ -57,10 +57,10 @@ def give_pairs(case: ErrorCase) -> Iterator[Edit]:
     for call in case.calls("apply_gradients"):
         given = [arg.value for arg in call.args if arg.keyword is None]
         alone = given[0] if len(given) == 1 else None
-        made = source.bound_to(alone) if isinstance(alone, cst.Name) else None
-        if isinstance(made, cst.Call) and called_name(made) == "gradient":
+        made = source.value_of(alone) if alone is not None else None
+        if is_call_to(made, "gradient"):
             sources = argument(made, 1, "sources")
-            given += [sources.value] if sources is not None else []
+            given += [sources] if sources is not None else []
         if len(given) == 2:
             listed = ", ".join(map(source.code, given))
             plan = Plan(source, {call: f"{source.code(call.func)}(zip({listed}))"})
@@ -68,7 +68,7 @@ def give_pairs(case: ErrorCase) -> Iterator[Edit]:
         dicts = {held.name for held in case.failure.held if held.keys and held.size >= 0}
         tensors = {held.name for held in case.failure.held if held.dtype}
         several = {h.name: h.size for h in case.failure.held if {"list", "tuple"} & {*h.kinds}}
-        pairs = alone if isinstance(alone, cst.Call) and called_name(alone) == "zip" else None
+        pairs = alone if is_call_to(alone, "zip") else None
         names = [source.code(arg.value) for arg in pairs.args] if pairs is not None else []
         if pairs is not None and len(names) == 2 and dicts.issuperset(names):
             plan = Plan(source, {pairs: paired_by_key(*names)})
@@ -92,9 +92,9 @@ def watch_value(case: ErrorCase) -> Iterator[Edit]:
         given = argument(call, 0, "tensor")
         if given is None:
             continue
-        code = case.source.code(given.value)
+        code = case.source.code(given)
         for new in (f"{code}.value", f"[v.value for v in {code}]"):
-            plan = Plan(case.source, {given.value: new})
+            plan = Plan(case.source, {given: new})
             yield from plan.edits("Watch the tensor in the Keras variable")
 
 
@@ -107,12 +107,11 @@ def take_sparse_values(case: ErrorCase) -> Iterator[Edit]:
     for asked in _asking(case):
         for place, keyword in ((1, "sources"), (0, "target")):
             given = argument(asked, place, keyword)
-            if given is None or not isinstance(given.value, (cst.Name, cst.Attribute)):
+            if given is None or not isinstance(given, (cst.Name, cst.Attribute)):
                 continue
-            code = source.code(given.value)
-            plan = Plan(source, {given.value: f"{code}.values"})
-            watches = [watch for watch in all_of(source.module, cst.Call) if watch.args]
-            watched = [w.args[0].value for w in watches if called_name(w) == "watch"]
+            code = source.code(given)
+            plan = Plan(source, {given: f"{code}.values"})
+            watched = [call.args[0].value for call in source.calls_to("watch") if call.args]
             for tensor in watched:
                 if source.code(tensor) == code:
                     plan.replace(tensor, f"{code}.values")
@@ -154,7 +153,7 @@ def ask_for_given(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     for asked in _asking(case):
         given = argument(asked, 1, "sources")
-        node = given.value if given is not None else None
+        node = given
         if not isinstance(node, cst.Attribute) or node.attr.value not in ("input", "inputs"):
             continue
         model = source.code(node.value)
@@ -222,7 +221,7 @@ def make_tensor(case: ErrorCase) -> Iterator[Edit]:
     ]
     if not names:
         given = argument(gradient_call(source, call), 1, "sources")
-        names = [given.value.value] if given and isinstance(given.value, cst.Name) else []
+        names = [given.value] if given and isinstance(given, cst.Name) else []
     if names and block.name:
         plan = Plan(source)
         for name in names:
@@ -259,8 +258,8 @@ def compute_by_hand(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     name, code = _BY_HAND.get(case.match[1], ("", ""))
     plan = Plan(source)
-    for call in all_of(source.module, cst.Call) if name else ():
-        if dotted(call.func).endswith(f".{name}") and len(call.args) == 2:
+    for call in source.calls_to(name):
+        if isinstance(call.func, cst.Attribute) and len(call.args) == 2:
             given = [source.operand(arg.value) for arg in call.args]
             plan.replace(call, code.format(*given, tf=source.tf))
     yield from plan.edits(f"Compute {name} by operations that have a gradient")

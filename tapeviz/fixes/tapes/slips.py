@@ -14,7 +14,7 @@ from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
 from ...analysis.errors.training.datasets import PAIRING
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, argument, called_name, dotted, enclosed, sole
+from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, sole
 from ..plan import Plan
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
@@ -80,7 +80,7 @@ def bracket_pair(case: ErrorCase) -> Iterator[Edit]:
         if isinstance(data, cst.Dict) or source.code(data) in dicts:
             plan = Plan(source, {data: f"{source.code(data)}.items()"})
             yield from plan.edits("Take each key with its value")
-        is_pair = isinstance(data, cst.Call) and called_name(data) in PAIRING
+        is_pair = is_call_to(data, *PAIRING)
         if is_pair and isinstance(target, cst.Tuple) and len(target.elements) > 2:
             first, *others = target.elements
             pair = target.with_changes(elements=[first, cst.Element(cst.Tuple(others))])
@@ -160,9 +160,9 @@ def ask_for_variables(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     for call in source.calls(case.failure.line, "gradient", "jacobian"):
         given = argument(call, 1, "sources")
-        if given is not None and isinstance(given.value, (cst.Name, cst.Attribute, cst.Subscript)):
-            code = source.code(given.value)
-            plan = Plan(source, {given.value: f"{code}.trainable_variables"})
+        if given is not None and isinstance(given, (cst.Name, cst.Attribute, cst.Subscript)):
+            code = source.code(given)
+            plan = Plan(source, {given: f"{code}.trainable_variables"})
             yield from plan.edits(f"Ask for the variables of {code}")
 
 
@@ -170,7 +170,7 @@ def make_loss(case: ErrorCase) -> Iterator[Edit]:
     """``loss = "mse"`` that is called → ``loss = tf.keras.losses.get("mse")``."""
     source = case.source
     for call in case.nodes(cst.Call):
-        made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
+        made = source.value_of(call.func)
         if isinstance(made, cst.SimpleString):
             plan = Plan(source, {made: f"{source.tf}.keras.losses.get({source.code(made)})"})
             yield from plan.edits(f"Make the loss of the name {source.code(made)}")

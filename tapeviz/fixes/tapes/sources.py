@@ -34,17 +34,17 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         beyond = f"{whole}[{len(originals)}]"
         is_list = is_begin and not any(beyond in names for names in case.trace.names.values())
         plan, new = Plan(source), whole if is_list else f"[{', '.join(originals)}]"
-        plan.replace(asked.value, new)
+        plan.replace(asked, new)
         yield from plan.edits(f"Ask for {new}, which {case.target} was computed from")
         return
     shown = (each for each in case.call.sources if each.text == case.finding.source)
     original = _original(case, next(shown, None))
     if not original:
         return
-    if isinstance(asked.value, (cst.Name, cst.Attribute, cst.Call)):
+    if isinstance(asked, (cst.Name, cst.Attribute, cst.Call)):
         small = sole(source.statement(case.cause.line))
         made = small.value if isinstance(small, cst.Assign) else None
-        plan = Plan(source, {asked.value: original})
+        plan = Plan(source, {asked: original})
         if isinstance(made, cst.Subscript) and source.code(made.value) == original:
             part = source.code(made)[len(original) :]
             plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
@@ -64,7 +64,7 @@ def ask_for_bound(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     for assign in all_of(source.module, cst.Assign):
         name = assign.targets[0].target
-        for node in all_of(asked.value, type(assign.value)) if isinstance(name, cst.Name) else ():
+        for node in all_of(asked, type(assign.value)) if isinstance(name, cst.Name) else ():
             if node.deep_equals(assign.value) and isinstance(node, (cst.Call, cst.Subscript)):
                 plan.replace(node, source.code(name))
     yield from plan.edits("Ask for what the target was computed with, by its name")
@@ -81,8 +81,8 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     block = block_of_call(source, case.trace, case.call)
     if asked is None or block is None:
         return
-    given, attribute, owner, part = asked.value, "trainable_variables", "", ""
-    listed = source.bound_to(given) if isinstance(given, cst.Name) else given
+    given, attribute, owner, part = asked, "trainable_variables", "", ""
+    listed = source.value_of(given)
     if isinstance(listed, cst.Subscript):
         part = source.code(listed).removeprefix(source.code(listed.value))
         listed = listed.value

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, called_name, dotted, is_call_to, sole
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -76,4 +76,4 @@ def _named_pools(source: ParsedSource) -> set[str]:
 
 
 def _is_pool(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Call) and called_name(node) in _POOLS
+    return is_call_to(node, *_POOLS)

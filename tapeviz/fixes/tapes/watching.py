@@ -11,7 +11,7 @@ from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import Block, block_of_call, gradient_call, is_method_statement, tape_call
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, separated, sole
+from ..nodes import argument, is_call_to, sole, without_argument
 from ..plan import Plan
 from ..source import CstStatement
 
@@ -78,7 +78,7 @@ def make_variable(case: FixCase) -> Iterator[Edit]:
         return
     value, tf = small.value, source.tf
     plan = Plan(source)
-    if isinstance(value, cst.Call) and called_name(value) in _MADE_BY[:2]:
+    if is_call_to(value, *_MADE_BY[:2]):
         plan.replace(value.func, f"{tf}.Variable")
     else:
         plan.replace(value, f"{tf}.Variable({source.code(value)})")
@@ -109,7 +109,7 @@ def make_trainable(case: FixCase) -> Iterator[Edit]:
 
 def _without(call: cst.Call, keyword: str, position: int) -> cst.Call:
     gone = argument(call, position, keyword)
-    return call.with_changes(args=separated([arg for arg in call.args if arg is not gone]))
+    return without_argument(call, gone) if gone is not None else call
 
 
 def _named(plan: Plan, block: Block) -> str:
@@ -149,7 +149,7 @@ def _missing(case: FixCase) -> list[str]:
 
 def _asked(case: FixCase) -> cst.BaseExpression | None:
     asked = argument(gradient_call(case.source, case.call), 1, "sources", "source", "xs")
-    return asked.value if asked is not None else None
+    return asked
 
 
 def _late_watches(case: FixCase, block: Block) -> Iterator[CstStatement]:

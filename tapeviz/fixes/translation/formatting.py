@@ -24,10 +24,10 @@ _WRITERS = {
 def written(source: ParsedSource, reading: cst.Call) -> cst.BaseExpression | None:
     """``x`` of ``json.loads(json.dumps(x))``, also where a name stands for the text."""
     writers = _WRITERS.get(dotted(reading.func), ())
-    text = reading.args[0].value if writers and reading.args else None
-    made = source.bound_to(text) if isinstance(text, cst.Name) else text
-    is_it = isinstance(made, cst.Call) and dotted(made.func) in writers and made.args
-    return made.args[0].value if isinstance(made, cst.Call) and is_it else None
+    made = source.value_of(reading.args[0].value) if writers and reading.args else None
+    if not isinstance(made, cst.Call) or dotted(made.func) not in writers:
+        return None
+    return made.args[0].value if made.args else None
 
 
 def is_format_method(call: cst.Call) -> bool:

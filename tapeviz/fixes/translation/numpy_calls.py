@@ -96,7 +96,7 @@ def _interpolated(source: ParsedSource, call: cst.Call) -> str:
 
 def interpolated_by(source: ParsedSource, call: cst.Call) -> Callable[[cst.Call], str] | None:
     """The code for a call of what was made by ``scipy.interpolate.interp1d(xs, ys)``."""
-    made = source.bound_to(call.func) if isinstance(call.func, cst.Name) else None
+    made = source.value_of(call.func)
     if not isinstance(made, cst.Call) or dotted(made.func) != "scipy.interpolate.interp1d":
         return None
     points = [arg for arg in made.args if arg.keyword is None][:2]
@@ -114,7 +114,7 @@ def _padded(source: ParsedSource, call: cst.Call) -> str:
     for the others, and where the pairs are written out."""
     x, width, mode, value = (source.argument_code(call, *at) for at in _PADDING)
     given = argument(call, 1, "pad_width")
-    pair = given.value.elements if given and isinstance(given.value, (cst.List, cst.Tuple)) else ()
+    pair = given.elements if given and isinstance(given, (cst.List, cst.Tuple)) else ()
     if any(isinstance(end.value, (cst.List, cst.Tuple)) for end in pair) or len(pair) == 1:
         pairs = width
     elif len(pair) == 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..nodes import all_of, argument, called_name, dotted
+from ..nodes import all_of, argument, called_name, dotted, is_call_to
 from ..source import ParsedSource
 
 _SCALED = "{{loc}} + {{scale}} * {{rng}}.{name}(size={{size}}).astype('float32')"
@@ -76,8 +76,7 @@ def _is_generator(source: ParsedSource, node: cst.BaseExpression) -> bool:
     if path == f"{source.np}.random" or "rng" in last:
         return True
     return any(
-        isinstance(assign.value, cst.Call)
-        and called_name(assign.value) in _GENERATORS
+        is_call_to(assign.value, *_GENERATORS)
         and dotted(target.target).rpartition(".")[2] == last != ""
         for assign in all_of(source.module, cst.Assign)
         for target in assign.targets
@@ -89,12 +88,12 @@ def drawn(source: ParsedSource, call: cst.Call) -> cst.BaseExpression:
     form, names, defaults = _DRAWS[called_name(call)]
     function, size = call.func, argument(call, len(names), "size")
     assert isinstance(function, cst.Attribute)
-    written = source.code(size.value) if size is not None else ""
+    written = source.code(size) if size is not None else ""
     parts = {"tf": source.tf, "rng": source.code(function.value), "size": written}
     for place, (name, default) in enumerate(zip(names, defaults, strict=True)):
         given = argument(call, place, name)
-        parts[name] = source.operand(given.value) if given is not None else default
-        if given is not None and not parts["size"] and not isinstance(given.value, cst.BaseNumber):
+        parts[name] = source.operand(given) if given is not None else default
+        if given is not None and not parts["size"] and not isinstance(given, cst.BaseNumber):
             parts["size"] = f"{parts[name]}.shape"
     is_list = written.startswith(("(", "["))
     parts["shape_of_all"] = written if is_list else f"[{written}]"

@@ -139,7 +139,7 @@ def twin_of(source: ParsedSource, function: str, call: cst.Call) -> str:
         all=", ".join(code(arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args),
         a=plain[0] if plain else code(call.args[0].value),
         b=plain[1] if len(plain) > 1 else "",
-        axis=code(axis.value) if axis is not None else "0",
+        axis=code(axis) if axis is not None else "0",
     )
 
 

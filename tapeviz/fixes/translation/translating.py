@@ -17,6 +17,7 @@ from ..nodes import (
     called_name,
     dotted,
     enclosed,
+    is_call_to,
     pairs_of,
     read_names,
     sole,
@@ -54,7 +55,7 @@ def called_model(source: ParsedSource, call: cst.Call) -> str:
     given = argument(call, 0, "x")
     if given is None or not isinstance(call.func, cst.Attribute):
         return ""
-    return f"{source.code(call.func.value)}({source.code(given.value)})"
+    return f"{source.code(call.func.value)}({source.code(given)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,7 @@ class Translated:
     def function(self, call: cst.Call, function: str) -> cst.BaseExpression:
         """A call of a function of NumPy or Python's library said in TensorFlow."""
         made = self.source.bound_to(dotted(call.args[0].value))
-        if isinstance(made, cst.Call) and called_name(made) == "deque":  # no tensor is made of one
+        if is_call_to(made, "deque"):  # no tensor is made of one
             listed = cst.parse_expression(f"list({dotted(call.args[0].value)})")
             call = call.with_changes(args=[call.args[0].with_changes(value=listed), *call.args[1:]])
         text = twin_of(self.source, function, call)
@@ -341,10 +342,9 @@ def _with_default(call: cst.Call, *, is_of_lists: bool) -> cst.CSTNode:
     return call.with_changes(args=[*call.args, given])
 
 
-def _as_array(source: ParsedSource, given: cst.Arg) -> cst.Arg:
+def _as_array(source: ParsedSource, given: cst.BaseExpression) -> cst.BaseExpression:
     """NumPy allows an array of shares, other than a tensor, the rounding that its dtype has."""
-    value = cst.parse_expression(f"{source.np}.asarray({source.code(given.value)})")
-    return given.with_changes(value=value)
+    return cst.parse_expression(f"{source.np}.asarray({source.code(given)})")
 
 
 def _is_leaving(function: cst.BaseExpression) -> bool:
@@ -355,7 +355,7 @@ def bare_argument(call: cst.Call) -> cst.BaseExpression:
     return call.args[0].value
 
 
-def _dtype_of(call: cst.Call) -> cst.Arg | None:
+def _dtype_of(call: cst.Call) -> cst.BaseExpression | None:
     return argument(call, 1, "dtype") if len(call.args) == 2 else None
 
 
@@ -368,7 +368,7 @@ def _picked(source: ParsedSource, node: cst.Subscript) -> str:
     rows, places = (
         element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)
     )
-    is_each = isinstance(rows, cst.Call) and called_name(rows) in ("arange", "range")
+    is_each = is_call_to(rows, "arange", "range")
     return source.code(places) if is_each else ""
 
 
@@ -392,7 +392,7 @@ def _written(source: ParsedSource, small: cst.Assign | cst.AugAssign) -> str:
     while isinstance(made, cst.Name) and made not in seen:
         seen.add(made)
         made = source.bound_to(made)
-    is_copied = isinstance(made, cst.Call) and called_name(made) in _COPYING
+    is_copied = is_call_to(made, *_COPYING)
     return target.value.value if is_copied else ""
 
 

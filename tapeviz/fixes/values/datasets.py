@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, read_names, sole
+from ..nodes import all_of, argument, called_name, is_call_to, read_names, sole, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 from .leaving import PYTHON_FUNCTIONS
@@ -33,17 +33,17 @@ def map_in_python(case: FixCase) -> Iterator[Edit]:
         if function is None or not isinstance(call.func, cst.Attribute):
             continue
         places = _places(source, _with_steps(source, call, _LATER))
-        takes = _parameters(source, function.value)
+        takes = _parameters(source, function)
         for is_batch in (False, True) if takes == 1 else (False,):
             plan = Plan(source, {call: call.func.value})
             for python in case.calls_given(*PYTHON_FUNCTIONS):
                 inside, given = argument(python, 0, "func"), argument(python, 1, "inp")
                 if inside is not None and given is not None:
-                    taken = source.code(given.value)
-                    is_list = isinstance(given.value, (cst.List, cst.Tuple))
+                    taken = source.code(given)
+                    is_list = isinstance(given, (cst.List, cst.Tuple))
                     taken = taken[1:-1] if is_list else f"*{taken}"
-                    plan.replace(python, f"{source.operand(inside.value)}({taken})")
-            made = plan.changed(function.value)
+                    plan.replace(python, f"{source.operand(inside)}({taken})")
+            made = plan.changed(function)
             f, by_one = source.code(made), source.operand(made)
             for place in places:
                 loop = source.parent(place)
@@ -69,8 +69,8 @@ def walk_generator(case: FixCase) -> Iterator[Edit]:
         if generator is None or not places:
             continue
         plan = Plan(source)
-        with_what = f"*{source.code(given.value)}" if given is not None else ""
-        made = f"{source.operand(generator.value)}({with_what})"
+        with_what = f"*{source.code(given)}" if given is not None else ""
+        made = f"{source.operand(generator)}({with_what})"
         elements = f"({tf}.nest.map_structure({tf}.convert_to_tensor, v) for v in {made})"
         for place in places:
             plan.replace(place, elements)
@@ -141,7 +141,7 @@ def _is_walk(source: ParsedSource, place: cst.BaseExpression) -> bool:
     if isinstance(above, (cst.For, cst.CompFor)):
         return above.iter is place
     around = source.parent(above) if isinstance(above, cst.Arg) else None
-    return isinstance(around, cst.Call) and called_name(around) in _WALKS
+    return is_call_to(around, *_WALKS)
 
 
 def unstack_values(case: FixCase) -> Iterator[Edit]:
@@ -179,8 +179,8 @@ def gather_by_position(case: FixCase) -> Iterator[Edit]:
         given = argument(call, 0, "tensors")
         if given is None or block is None:
             continue
-        several = given.value.elements if isinstance(given.value, cst.Tuple) else ()
-        values = [element.value for element in several] or [given.value]
+        several = given.elements if isinstance(given, cst.Tuple) else ()
+        values = [element.value for element in several] or [given]
         place = next((n for n, v in enumerate(values) if not isinstance(v, cst.Name)), 0)
         t = source.code(values[place])
         positions = f"{tf}.range({tf}.shape({t})[0])"
@@ -203,7 +203,7 @@ def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.Bas
     """The call ``….batch(n)`` right behind the dataset, and ``n``."""
     method = source.parent(made)
     call = source.parent(method) if isinstance(method, cst.Attribute) else None
-    if not isinstance(call, cst.Call) or called_name(call) != "batch" or not call.args:
+    if not is_call_to(call, "batch") or not call.args:
         return None
     return call, call.args[0].value
 
@@ -211,18 +211,18 @@ def _batch_size(source: ParsedSource, made: cst.Call) -> tuple[cst.Call, cst.Bas
 def reduce_in_python(case: FixCase) -> Iterator[Edit]:
     """``y = ds.reduce(start, f)`` → ``y = start``, and ``for element in ds: y = f(y, element)``."""
     source = case.source
-    for call in case.calls("reduce"):
-        start, function = argument(call, 0, "initial_state"), argument(call, 1, "reduce_func")
+    reductions = case.calls("reduce")
+    for call, (start, function) in with_arguments(reductions, "initial_state", "reduce_func"):
         statement = source.statement_of(call)
         small = sole(statement)
-        if start is None or function is None or not isinstance(small, cst.Assign):
+        if not isinstance(small, cst.Assign):
             continue
         if small.value is not call or statement is None or not isinstance(call.func, cst.Attribute):
             continue
-        y, f = source.code(small.targets[0].target), source.operand(function.value)
+        y, f = source.code(small.targets[0].target), source.operand(function)
         plan = Plan(source)
         element, elements = plan.fresh_name("element"), source.code(call.func.value)
-        plan.replace(call, source.code(start.value))
+        plan.replace(call, source.code(start))
         plan.after(statement, f"for {element} in {elements}:\n    {y} = {f}({y}, {element})\n")
         yield from plan.edits("Loop over the dataset in Python, where the tape records it")
 

@@ -31,13 +31,13 @@ def central_difference(case: FixCase) -> Iterator[Edit]:
         terms = [source.code(call)]
         for place, name in _WITHOUT_SLOPE[called_name(call)]:
             given = argument(call, place, name)
-            if given is None or isinstance(given.value, cst.BaseNumber):
+            if given is None or isinstance(given, cst.BaseNumber):
                 continue
-            a = source.operand(given.value)
+            a = source.operand(given)
             sides = []
             for sign in "+-":
-                moved = given.with_changes(value=cst.parse_expression(f"{a} {sign} {_STEP}"))
-                sides.append(source.code(call.with_deep_changes(given, value=moved.value)))
+                moved = cst.parse_expression(f"{a} {sign} {_STEP}")
+                sides.append(source.code(call.deep_replace(given, moved)))
             slope = f"({sides[0]} - {sides[1]}) / (2 * {_STEP})"
             terms.append(f"{tf}.stop_gradient({slope}) * ({a} - {tf}.stop_gradient({a}))")
         if len(terms) > 1:

@@ -13,7 +13,7 @@ from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, sole
+from ..nodes import all_of, argument, called_name, dotted, is_call_to, sole, with_arguments
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite, template
 from ..smooth.argmax import are_probabilities
@@ -49,9 +49,9 @@ def _passed(_: FixCase, call: cst.Call) -> cst.BaseExpression | None:
     """The argument through which the gradient is to pass."""
     given = argument(call, 0, "x", "t", "input", "inputs")
     is_bound = called_name(call) in ("maximum", "minimum")
-    if given is not None and is_bound and isinstance(given.value, cst.BaseNumber):
-        given = call.args[-1]
-    return given.value if given is not None else None
+    if given is not None and is_bound and isinstance(given, cst.BaseNumber):
+        given = call.args[-1].value
+    return given
 
 
 def straight_through_any(case: FixCase) -> Iterator[Edit]:
@@ -209,12 +209,12 @@ def straight_through_largest(case: FixCase) -> Iterator[Edit]:
         for back in source.calls(line, "cast"):
             asked = back.args[0].value if back.args else None
             sides: list[cst.BaseExpression] = []
-            if isinstance(asked, cst.Call) and called_name(asked) in ("equal", "greater_equal"):
+            if is_call_to(asked, "equal", "greater_equal"):
                 sides = [given.value for given in asked.args[:2]]
             elif isinstance(asked, cst.Comparison) and len(asked.comparisons) == 1:
                 sides = [asked.left, asked.comparisons[0].comparator]
             for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-                if not isinstance(other, cst.Call) or called_name(other) != "reduce_max":
+                if not is_call_to(other, "reduce_max"):
                     continue
                 if other.args and source.code(other.args[0].value) == source.code(side):
                     plan.replace(back, straight_through(source, back, side))
@@ -234,17 +234,17 @@ def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
         scores, axis = argument(chosen, 0, "input"), argument(chosen, 1, "axis", "dimension")
         hard, statement = source.enclosing(chosen, cst.Call), plan.statement_begun_by(chosen)
         last = ("-1", str(len(input_shape(case)) - 1))
-        is_last = axis is not None and source.code(axis.value) in last
+        is_last = axis is not None and source.code(axis) in last
         if scores is None or hard is None or called_name(hard) != "one_hot" or not is_last:
             continue
         if hard.args[0].value is not chosen or statement is None:
             continue
         if are_probabilities(case, chosen):
-            soft = plan.named(scores.value, is_read_later=True)
+            soft = plan.named(scores, is_read_later=True)
         else:
             soft = plan.fresh_name("soft")
-            plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(scores.value)})")
-            plan.replace(scores.value, soft)
+            plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(scores)})")
+            plan.replace(scores, soft)
         text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
         plan.replace(hard, text)
     title = "Estimate: straight-through, the choice with the gradient of what it chose by"
@@ -257,18 +257,16 @@ def straight_through_top(case: FixCase) -> Iterator[Edit]:
     source, tf, plan = case.source, case.source.tf, Plan(case.source)
     for top in case.calls("top_k"):
         scores = argument(top, 0, "input")
-        for marks in all_of(source.module, cst.Call) if scores is not None else ():
-            places = argument(marks, 0, "indices")
-            if called_name(marks) not in ("one_hot", "scatter_nd") or places is None:
-                continue
-            names = all_of(places.value, cst.Name)
-            if source.leads_to(places.value, top) or any(
+        users = source.calls_to("one_hot", "scatter_nd") if scores is not None else ()
+        for marks, (places,) in with_arguments(users, "indices"):
+            names = all_of(places, cst.Name)
+            if source.leads_to(places, top) or any(
                 made is not None and made[0] is top for made in map(source.maker_of, names)
             ):
                 assert scores is not None
-                soft = source.operand(scores.value)
+                soft = source.operand(scores)
                 if not are_probabilities(case, top):
-                    soft = f"{tf}.nn.softmax({source.code(scores.value)})"
+                    soft = f"{tf}.nn.softmax({source.code(scores)})"
                 soft += f"[..., {tf}.newaxis, :]" if called_name(marks) == "one_hot" else ""
                 whole = f"{source.code(marks)} + {soft} - {tf}.stop_gradient({soft})"
                 plan.replace(marks, f"({whole})")
@@ -298,7 +296,7 @@ def _mixed_one_hot(case: FixCase, call: cst.Call) -> str:
     on, off = (argument(call, n, name) for n, name in ((2, "on_value"), (3, "off_value")))
     if on is None and off is None:
         return ""
-    kept = ", ".join(source.code(arg).rstrip(", ") for arg in call.args if arg not in (on, off))
+    kept = source.further_arguments(call, on, off).removeprefix(", ")
     high = source.argument_code(call, 2, "on_value") or "1.0"
     low = source.argument_code(call, 3, "off_value") or "0.0"
     return f"{source.tf}.one_hot({kept}) * ({high} - {low}) + {low}"

@@ -8,7 +8,16 @@ import libcst as cst
 
 from ...analysis.causes.values.nonfinite import Nonfinite
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, nodes_in, read_names
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    is_call_to,
+    nodes_in,
+    read_names,
+    with_arguments,
+)
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
@@ -28,8 +37,8 @@ def safe_where(case: FixCase) -> Iterator[Edit]:
         if condition is None:
             continue
         for branch, is_taken in zip(branches, (True, False), strict=True):
-            if branch is not None and not isinstance(branch.value, (cst.Name, cst.BaseNumber)):
-                count += _guard(plan, condition.value, branch.value, is_taken)
+            if branch is not None and not isinstance(branch, (cst.Name, cst.BaseNumber)):
+                count += _guard(plan, condition, branch, is_taken)
     if count:
         yield from plan.edits(_GUARDED)
 
@@ -40,30 +49,27 @@ def safe_before_where(case: FixCase) -> Iterator[Edit]:
     The first op on the way to the branch that may have no finite slope gets a harmless number.
     """
     source = case.source
-    for call in all_of(source.module, cst.Call):
-        condition = argument(call, 0, "condition") if called_name(call) == "where" else None
-        branches = (argument(call, 1, "x"), argument(call, 2, "y"))
-        for branch, is_taken in zip(branches, (True, False), strict=True):
-            if condition is None or branch is None:
-                continue
-            behind = list(source.behind(branch.value))
+    wheres = source.calls_to("where")
+    for _, (condition, x, y) in with_arguments(wheres, "condition", "x", "y"):
+        for branch, is_taken in ((x, True), (y, False)):
+            behind = list(source.behind(branch))
             if not any(source.covers(node, line) for node in behind for line in _lines(case)):
                 continue
             risky = {node: given for node in behind if (given := _risky_input(node)) is not None}
-            of_condition = set(source.behind(condition.value))
+            of_condition = set(source.behind(condition))
             plan = Plan(source)
             for node, given in risky.items():
                 is_first = risky.keys().isdisjoint(source.behind(given))
                 if is_first and node not in of_condition:
                     pair = (source.code(given), "1.0")[:: 1 if is_taken else -1]
-                    chosen = f"{source.code(condition.value)}, {', '.join(pair)}"
+                    chosen = f"{source.code(condition)}, {', '.join(pair)}"
                     plan.replace(given, f"{source.tf}.where({chosen})")
             yield from plan.edits(_GUARDED)
 
 
 def _risky_input(node: cst.CSTNode) -> cst.BaseExpression | None:
     """The operand that must not be 0 (or 1, of an inverse sine) for a finite slope."""
-    if isinstance(node, cst.Call) and called_name(node) in _RISKY and node.args:
+    if is_call_to(node, *_RISKY) and node.args:
         return node.args[0].value
     if not isinstance(node, cst.BinaryOperation):
         return None
@@ -113,10 +119,9 @@ def _may_be_infinite(node: cst.CSTNode) -> bool:
 def _off_the_origin(case: FixCase, call: cst.Call) -> str:
     """``tf.atan2(y, x)`` → with 1 in place of ``x`` where both are 0: the angle stays 0 there."""
     source, tf = case.source, case.source.tf
-    given = argument(call, 0, "y"), argument(call, 1, "x")
-    if given[0] is None or given[1] is None:
+    y, x = source.argument_code(call, 0, "y"), source.argument_code(call, 1, "x")
+    if not y or not x:
         return ""
-    y, x = (source.operand(arg.value) for arg in given if arg is not None)
     origin = f"{tf}.equal({x}, 0.0) & {tf}.equal({y}, 0.0)"
     return f"{source.code(call.func)}({y}, {tf}.where({origin}, 1.0, {x}))"
 
@@ -144,7 +149,7 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     for call in (call for line in _lines(case) for call in source.calls(line, "log")):
         mask = call.args[0].value if call.args else None
-        is_cast = isinstance(mask, cst.Call) and called_name(mask) == "cast"
+        is_cast = is_call_to(mask, "cast")
         if mask is not None and (isinstance(mask, cst.Name) or is_cast):
             plan.replace(call, f"({source.operand(mask)} - 1.0) * 1e9")
     for node in nodes_in(source.module):
@@ -164,7 +169,7 @@ def finite_mask(case: FixCase) -> Iterator[Edit]:
         for call in source.calls(line, *_NORMALISING):
             given = argument(call, 0, "logits", "input_tensor")
             if given is not None:
-                plan.replace(given.value, f"{source.tf}.maximum({source.code(given.value)}, -1e9)")
+                plan.replace(given, f"{source.tf}.maximum({source.code(given)}, -1e9)")
     title = "Keep the scores at -1e9 or more: a row with nothing but minus infinity stays finite"
     yield from plan.edits(title, is_estimate=True)
 
@@ -291,7 +296,7 @@ def product_with_log(case: FixCase) -> Iterator[Edit]:
         if not isinstance(node.operator, cst.Multiply):
             continue
         for factor, log in ((node.left, node.right), (node.right, node.left)):
-            if isinstance(log, cst.Call) and called_name(log) == "log" and log.args:
+            if is_call_to(log, "log") and log.args:
                 inside = log.args[0].value
                 if isinstance(inside, cst.BinaryOperation) and isinstance(
                     inside.operator, cst.Divide

@@ -21,6 +21,7 @@ from ..nodes import (
     enclosed,
     nodes_in,
     read_names,
+    with_arguments,
 )
 from ..plan import Plan
 from ..regions import region_after
@@ -43,8 +44,8 @@ def _computed_loss(case: FixCase, call: cst.Call) -> str:
     if not isinstance(call.func, cst.Attribute) or x is None or y is None:
         return ""
     model = source.code(call.func.value)
-    given = f"{source.code(x.value)}, {source.code(y.value)}"
-    return f"{model}.compute_loss({given}, {model}({source.code(x.value)}))"
+    given = f"{source.code(x)}, {source.code(y)}"
+    return f"{model}.compute_loss({given}, {model}({source.code(x)}))"
 
 
 COMPUTE_LOSS = CallRewrite(
@@ -110,27 +111,26 @@ PYTHON_FUNCTIONS = ("numpy_function", "py_function", "py_func")
 def call_directly(case: FixCase) -> Iterator[Edit]:
     """``tf.numpy_function(f, [x], T)`` → ``f(x)``, with ``f`` said in TensorFlow."""
     source = case.source
-    for call in case.calls_given(*PYTHON_FUNCTIONS):
-        function, given = argument(call, 0, "func"), argument(call, 1, "inp")
-        if function is None or given is None:
+    for call, (function, given) in with_arguments(
+        case.calls_given(*PYTHON_FUNCTIONS), "func", "inp"
+    ):
+        if not isinstance(given, (cst.List, cst.Tuple)):
             continue
-        if not isinstance(given.value, (cst.List, cst.Tuple)):
-            continue
-        module, _, known = dotted(function.value).partition(".")
+        module, _, known = dotted(function).partition(".")
         if module == source.np:
-            taken = [cst.Arg(element.value) for element in given.value.elements]
+            taken = [cst.Arg(element.value) for element in given.elements]
             if known in FUNCTIONS and taken:
                 plan, twins = Plan(source), Translated(case, ())
-                plan.replace(call, twins.function(cst.Call(function.value, taken), known))
-                title = f"Compute with TensorFlow in place of {source.code(function.value)}"
+                plan.replace(call, twins.function(cst.Call(function, taken), known))
+                title = f"Compute with TensorFlow in place of {source.code(function)}"
                 yield from plan.edits(title)
             continue
-        inside: cst.CSTNode | None = function.value
+        inside: cst.CSTNode | None = function
         if not isinstance(inside, cst.Lambda):
-            inside = _function_named(source, source.code(function.value))
-        names = [cst.Arg(element.value) for element in given.value.elements]
-        name = source.code(function.value) if inside is not function.value else "the lambda"
-        place = 0 if call.args[0] is function else list(call.args).index(function)
+            inside = _function_named(source, source.code(function))
+        names = [cst.Arg(element.value) for element in given.elements]
+        name = source.code(function) if inside is not function else "the lambda"
+        place = [arg.value for arg in call.args].index(function)
         for has_vectors in (False, True):
             nodes = set(nodes_in(inside)) if inside else set()
             translated = Translated(case, nodes, TranslationRules(has_vectors))

@@ -57,11 +57,7 @@ def compute_beside_metric(case: FixCase) -> Iterator[Edit]:
             value, is_sure = _value(source, metric, call), False
             if not value and (value := _value(source, metric, call, _SURE)):
                 is_sure = True
-            results = [
-                call
-                for call in all_of(source.module, cst.Call)
-                if dotted(call.func) == f"{metric}.result" and source.line(call) >= line
-            ]
+            results = [c for c in source.calls_to(f"{metric}.result") if source.line(c) >= line]
             if value and results:
                 plan = Plan(source, {results[0]: value})
                 yield from plan.edits(_SURE_TITLE if is_sure else _TITLE, is_estimate=is_sure)
@@ -85,9 +81,9 @@ def follow_average(case: FixCase) -> Iterator[Edit]:
             if made is None or decay is None or called_name(made) != "ExponentialMovingAverage":
                 continue
             plan = Plan(source)
-            share = f"(1.0 - {source.operand(decay.value)})"
-            for read in all_of(source.module, cst.Call):
-                if dotted(read.func) == f"{name}.average" and read.args:
+            share = f"(1.0 - {source.operand(decay)})"
+            for read in source.calls_to(f"{name}.average"):
+                if read.args:
                     w, now = source.operand(read.args[0].value), source.code(read)
                     plan.replace(read, f"{now} + {share} * ({w} - {tf}.stop_gradient({w}))")
             title = "Give the average the slope of its last step: TensorFlow keeps it in a variable"
@@ -99,9 +95,7 @@ def _collected(source: ParsedSource, metric: str, call: cst.Call) -> Iterator[Ed
     loop = source.enclosing(call, cst.For) or source.enclosing(call, cst.While)
     made = _made(source, metric)
     form = {"Mean": "reduce_mean", "Sum": "reduce_sum"}.get(called_name(made) if made else "")
-    results = [
-        call for call in all_of(source.module, cst.Call) if dotted(call.func) == f"{metric}.result"
-    ]
+    results = source.calls_to(f"{metric}.result")
     if loop is None or form is None or len(call.args) != 1 or not results:
         return
     plan = Plan(source)
@@ -126,7 +120,7 @@ def _value(
     if name in forms:
         a = source.code(call.args[0].value) if len(given) == 1 else given[0]
         classes = argument(made, 0, "num_classes")
-        size = source.code(classes.value) if classes is not None else "1"
+        size = source.code(classes) if classes is not None else "1"
         rows = [
             f"{source.tf}.reshape({source.tf}.one_hot({x}, {size}), [-1, {size}])" for x in given
         ]

@@ -20,18 +20,18 @@ def _root(case: FixCase, call: cst.Call, more: str = "") -> str:
     given = argument(call, 0, "tensor", "input_tensor", "x")
     has_order = called_name(call) != "reduce_euclidean_norm"
     order = argument(call, 1, "ord") if has_order else None
-    if given is None or (order is not None and source.code(order.value) not in _EUCLIDEAN):
+    if given is None or (order is not None and source.code(order) not in _EUCLIDEAN):
         return ""
     axis_at = 2 if has_order else 1
     axis = argument(call, axis_at, "axis")
-    of_matrices = axis is not None and isinstance(axis.value, (cst.List, cst.Tuple))
-    if of_matrices and order is not None and source.code(order.value) in ("2", "2.0"):
+    of_matrices = axis is not None and isinstance(axis, (cst.List, cst.Tuple))
+    if of_matrices and order is not None and source.code(order) in ("2", "2.0"):
         return ""  # over two axes that is the largest singular value (tf.norm, 2.15-2.21)
     rest = ""
     for place, name in enumerate(("axis", "keepdims"), start=axis_at):
         arg = argument(call, place, name)
-        rest += f", {name}={source.code(arg.value)}" if arg is not None else ""
-    square = f"{tf}.square({source.code(given.value)})"
+        rest += f", {name}={source.code(arg)}" if arg is not None else ""
+    square = f"{tf}.square({source.code(given)})"
     return f"{tf}.sqrt({tf}.reduce_sum({square}{rest}{more}) + {_TINY})"
 
 
@@ -44,7 +44,7 @@ def _both(case: FixCase, call: cst.Call) -> str:
     norm = _root(case, call, ", keepdims=True")
     if not dotted(call.func).endswith("linalg.normalize") or given is None or not norm:
         return ""
-    return f"(lambda norm: ({case.source.operand(given.value)} / norm, norm))({norm})"
+    return f"(lambda norm: ({case.source.operand(given)} / norm, norm))({norm})"
 
 
 def _of_all(case: FixCase, call: cst.Call) -> str:
@@ -53,7 +53,7 @@ def _of_all(case: FixCase, call: cst.Call) -> str:
     given = argument(call, 0, "t_list")
     if given is None:
         return ""
-    squares = f"[{tf}.reduce_sum({tf}.square(t)) for t in {source.code(given.value)}]"
+    squares = f"[{tf}.reduce_sum({tf}.square(t)) for t in {source.code(given)}]"
     return f"{tf}.sqrt({tf}.add_n({squares}) + {_TINY})"
 
 
@@ -62,7 +62,7 @@ def _clipped(case: FixCase, call: cst.Call) -> str:
     source, norm = case.source, _of_all(case, call)
     if not norm or argument(call, 2, "use_norm") is not None:
         return ""
-    given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+    given = source.further_arguments(call).removeprefix(", ")
     return f"{source.code(call.func)}({given}, use_norm={norm})"
 
 

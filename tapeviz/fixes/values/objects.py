@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted
+from ..nodes import all_of, called_name, dotted, is_call_to, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -22,22 +22,19 @@ def match_keys(case: FixCase) -> Iterator[Edit]:
     has a gradient by the values.
     """
     source, tf, code = case.source, case.source.tf, case.source.code
-    for filled in case.calls(*_FILLING):
-        keys, values = argument(filled, 0, "keys"), argument(filled, 1, "values")
+    for filled, (keys, values) in with_arguments(case.calls(*_FILLING), "keys", "values"):
         plan, table = Plan(source), _object_filled(source, filled)
         statement = plan.statement_begun_by(filled)
-        if keys is None or values is None or statement is None or not table:
+        if statement is None or not table:
             continue
         held = plan.fresh_name("held")
-        plan.before(statement, f"{held} = {code(values.value)}")
-        plan.replace(values.value, held)
+        plan.before(statement, f"{held} = {code(values)}")
+        plan.replace(values, held)
         looked_up = 0
-        for lookup in all_of(source.module, cst.Call):
-            sought = argument(lookup, 0, "keys")
-            if dotted(lookup.func) == f"{table}.lookup" and sought is not None:
-                same = f"{tf}.expand_dims({code(sought.value)}, -1) == {source.operand(keys.value)}"
-                plan.replace(lookup, f"{tf}.tensordot({tf}.cast({same}, {held}.dtype), {held}, 1)")
-                looked_up += 1
+        for lookup, (sought,) in with_arguments(source.calls_to(f"{table}.lookup"), "keys"):
+            same = f"{tf}.expand_dims({code(sought)}, -1) == {source.operand(keys)}"
+            plan.replace(lookup, f"{tf}.tensordot({tf}.cast({same}, {held}.dtype), {held}, 1)")
+            looked_up += 1
         if looked_up:
             title = "Take the values themselves by their keys, in place of what the table kept"
             yield from plan.edits(title)
@@ -62,7 +59,7 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
     for filled in case.calls("enqueue", "enqueue_many"):
         queue = dotted(filled.func).rpartition(".")[0]
         made = source.bound_to(queue) if queue else None
-        if not isinstance(made, cst.Call) or called_name(made) not in _QUEUES:
+        if not is_call_to(made, *_QUEUES):
             continue
         plan = Plan(source, {made: "[]"})
         for call in all_of(source.module, cst.Call):

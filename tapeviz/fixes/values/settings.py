@@ -44,8 +44,8 @@ def compute_by_hand(case: FixCase) -> Iterator[Edit]:
         is_function = name == "leaky_relu"
         form, keywords = _CLASSES["LeakyReLU" if is_function else name]
         given = argument(made, int(is_function), *keywords)
-        number = without_exit(given.value) if given is not None else None
-        if given is None or number is None or number is given.value:
+        number = without_exit(given) if given is not None else None
+        if given is None or number is None or number is given:
             continue
         for call in [made] if is_function else _uses(source, made):
             if not call.args:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, targets_of
+from ..nodes import all_of, argument, called_name, is_call_to, targets_of
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..smooth.zeros import sum_of_logarithms
@@ -31,7 +31,7 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
     ``log(1 / (1 + exp(-x)))`` → ``-softplus(-x)``, ``log(sum(exp(x)))`` → ``logsumexp(x)``,
     ``log(prod(x))`` → ``sum(log(x))``."""
     source, tf = case.source, case.source.tf
-    given = _meant(source, node)
+    given = source.value_of(node)
     if isinstance(given, cst.Subscript):
         whole = _log(case, given.value)
         brackets = source.code(given).removeprefix(source.code(given.value))
@@ -45,20 +45,18 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
         if isinstance(given.operator, cst.Divide) and above is not None and total:
             return f"{source.operand(above)} - {total}"
         return _softplus(source, _one_and_exponent(source, given))
-    name = called_name(given) if isinstance(given, cst.Call) else ""
-    if name == "reduce_prod":
-        return sum_of_logarithms(case, cst.ensure_type(given, cst.Call))
-    if name in _LOGARITHMS:
-        args = cst.ensure_type(given, cst.Call).args
-        return f"{tf}.{_LOGARITHMS[name]}({', '.join(source.code(a).rstrip(', ') for a in args)})"
+    if is_call_to(given, "reduce_prod"):
+        return sum_of_logarithms(case, given)
+    if is_call_to(given, *_LOGARITHMS):
+        args = source.further_arguments(given).removeprefix(", ")
+        return f"{tf}.{_LOGARITHMS[called_name(given)]}({args})"
     return _log_of_sum(source, given)
 
 
 def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
     """``sum(exp(x), axis)`` → ``logsumexp(x, axis)``, else empty."""
-    total = _meant(source, node)
-    is_sum = isinstance(total, cst.Call) and called_name(total) == "reduce_sum"
-    args = cst.ensure_type(total, cst.Call).args if is_sum else ()
+    total = source.value_of(node)
+    args = total.args if is_call_to(total, "reduce_sum") else ()
     exponent = _exponent(source, args[0].value) if args else None
     if exponent is None:
         return ""
@@ -76,21 +74,15 @@ def _softplus(source: ParsedSource, exponent: cst.BaseExpression | None) -> str:
     return f"{source.tf}.math.softplus({source.code(exponent)})" if exponent is not None else ""
 
 
-def _meant(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression that a name is bound to, if it is known; else the node."""
-    return (source.bound_to(node) if isinstance(node, cst.Name) else None) or node
-
-
 def _exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
     """``x`` of ``exp(x)``."""
-    node = _meant(source, node)
-    is_exp = isinstance(node, cst.Call) and called_name(node) == "exp" and bool(node.args)
-    return cst.ensure_type(node, cst.Call).args[0].value if is_exp else None
+    node = source.value_of(node)
+    return node.args[0].value if is_call_to(node, "exp") and node.args else None
 
 
 def _one_and_exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
     """``x`` of ``1 + exp(x)``."""
-    node = _meant(source, node)
+    node = source.value_of(node)
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
         return None
     for number, other in ((node.left, node.right), (node.right, node.left)):
@@ -116,7 +108,7 @@ def stable_quotient(case: FixCase) -> Iterator[Edit]:
     nothing.
     """
     source = case.source
-    near = [_meant(source, name) for name in case.nodes(cst.Name)]
+    near = [source.value_of(name) for name in case.nodes(cst.Name)]
     made = [call for call in case.nodes(cst.Call) if called_name(call) == "exp"]
     parts = [*case.nodes(cst.BinaryOperation), *near]
     parts += [
@@ -160,8 +152,8 @@ def _shift(
     """Subtract the largest from the exponents of a quotient by ``reduce_sum(exp(x), …)``; not if
     anything but these quotients uses the exponentials."""
     source = plan.source
-    total = _meant(source, node.right)
-    if not isinstance(total, cst.Call) or called_name(total) != "reduce_sum" or not total.args:
+    total = source.value_of(node.right)
+    if not is_call_to(total, "reduce_sum") or not total.args:
         return
     above, below = _scaling(source, node.left), _scaling(source, total.args[0].value)
     if above is None or below is None or not above.args[0].deep_equals(below.args[0]):
@@ -169,7 +161,7 @@ def _shift(
     if not all(_serves(source, call, quotients) for call in (above, below)):
         return
     axis = argument(total, 1, "axis")
-    over = f", axis={source.code(axis.value)}, keepdims=True" if axis is not None else ""
+    over = f", axis={source.code(axis)}, keepdims=True" if axis is not None else ""
     for call in dict.fromkeys((above, below)):
         given = call.args[0].value
         largest = f"{source.tf}.reduce_max({source.code(given)}{over})"
@@ -191,7 +183,7 @@ def _serves(source: ParsedSource, node: cst.CSTNode, users: Collection[cst.CSTNo
 
 def _scaling(source: ParsedSource, node: cst.BaseExpression) -> cst.Call | None:
     """The call of ``exp`` that an expression is a multiple of, or a part."""
-    node = _meant(source, node)
+    node = source.value_of(node)
     if _exponent(source, node) is not None:
         return cst.ensure_type(node, cst.Call)
     if isinstance(node, cst.Subscript):

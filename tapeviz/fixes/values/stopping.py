@@ -141,8 +141,8 @@ def give_identity(case: FixCase) -> Iterator[Edit]:
             plan.replace(call, source.operand(call.args[1].value))
         else:
             plan.replace(node, f"{source.tf}.identity")
-    for call in all_of(source.module, cst.Call) if not (there or is_called_there) else ():
-        if called_name(call) == "stop_gradient" and call.args:
+    for call in source.calls_to("stop_gradient") if not (there or is_called_there) else ():
+        if call.args:
             plan.replace(call, partial(inner, source, call))
     yield from plan.edits("Let the gradient through: remove tf.stop_gradient")
 
