@@ -253,9 +253,6 @@ class Stage(QMainWindow):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
-        self.middle.set_theme(theme)
-        for dock in self.docks.values():
-            dock.set_theme(theme)
         self.update()
 
     def _tidy_later(self) -> None:

@@ -94,8 +94,6 @@ class TopBar(QWidget):
         self._show_bridge()
 
     def set_theme(self, theme: Theme) -> None:
-        self._theme = theme
-        self.bridge.set_theme(theme)
         self.run_button.setIcon(make_icon("play", theme.on_accent))
         self.stop_button.setIcon(make_icon("stop", theme.trouble, theme.text_faint))
         for button in (

@@ -16,7 +16,7 @@ from ..files.resources import resource
 from ..panels.backprop.panel import BackpropPanel
 from ..panels.diagnosis.panel import DiagnosisPanel
 from ..panels.graph import GraphPanel
-from ..panels.look import THEMES, Theme
+from ..panels.look import THEMES, Theme, hand_down
 from ..panels.output.panel import OutputPanel
 from ..panels.panel import Panel
 from ..panels.rounds.panel import OverTimePanel
@@ -202,17 +202,15 @@ class Window(QMainWindow):
             self.apply_theme()
 
     def apply_theme(self) -> None:
-        self.theme = self._chosen_theme()
+        before, self.theme = self.theme, self._chosen_theme()
         application, sheet = QApplication.instance(), stylesheet(self.theme)
         if isinstance(application, QApplication) and self.styleSheet() != sheet:
             application.setPalette(palette(self.theme))
             # Set on the window, not on the application, where Qt would also style the hundreds of
             # widgets that pyqtgraph makes for menus that are never shown.
             self.setStyleSheet(sheet)
-        for panel in (self.graph, *self.panels.values()):
-            panel.set_theme(self.theme)
-        self.stage.set_theme(self.theme)
-        self.top_bar.set_theme(self.theme)
+        if self.theme is not before:
+            hand_down(self.theme, self)
 
     def _show_layout(self) -> None:
         self.top_bar.layout_button.setText(form_words(self.document.view.layout))

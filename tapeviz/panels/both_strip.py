@@ -49,9 +49,6 @@ class BothStrip(QFrame):
         self._comparing.changed.connect(self._show)
         self._show()
 
-    def set_theme(self, theme: Theme) -> None:
-        self.close_button.set_theme(theme)
-
     def _apply(self) -> None:
         both = self._comparing.both
         if both is not None and both.fix is not None:

@@ -122,17 +122,6 @@ class GraphPanel(Panel):
         document.reveal_requested.connect(self.reveal)
         document.selection_changed.connect(self._follow_selection)
 
-    def set_theme(self, theme: Theme) -> None:
-        super().set_theme(theme)
-        for button in self.buttons:
-            button.set_theme(theme)
-        self.strip.set_theme(theme)
-        self.rounds.set_theme(theme)
-        self.view.set_theme(theme)
-        self.veil.set_theme(theme)
-        self.minimap.set_theme(theme)
-        self.legend.set_theme(theme)
-
     def focus_target(self) -> QWidget:
         return self.view
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QWidget
 
 from ..scene.text import FACES, Font
 from ..scene.theme import THEMES, Theme, contrast, mix
@@ -20,8 +21,17 @@ __all__ = [
     "colour",
     "contrast",
     "font",
+    "hand_down",
     "mix",
 ]
+
+
+def hand_down(theme: Theme, window: QWidget) -> None:
+    """Give a theme to all widgets of a window that have a ``set_theme``, inner ones first."""
+    for widget in reversed(window.findChildren(QWidget)):
+        set_theme = getattr(widget, "set_theme", None)
+        if set_theme is not None:
+            set_theme(theme)
 
 
 def font(face: Font = "sans", size: float = BODY, is_bold: bool = False) -> QFont:

@@ -133,8 +133,6 @@ class BackpropPanel(Panel):
         super().set_theme(theme)
         self.model.set_theme(theme)
         self.shares.set_theme(theme)
-        for button in self.buttons.values():
-            button.set_theme(theme)
 
     def focus_target(self) -> QWidget:
         return self.table

@@ -114,7 +114,6 @@ class DiagnosisPanel(Panel):
 
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
-        self._veil.set_theme(theme)
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

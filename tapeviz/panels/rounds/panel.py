@@ -113,8 +113,6 @@ class OverTimePanel(Panel):
 
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
-        for plot in self.plots.findChildren(ThemedPlot):
-            plot.set_theme(theme)
         self._refresh()
 
     def focus_target(self) -> QWidget:

@@ -71,11 +71,6 @@ class RoundStrip(QFrame):
             signal.connect(self._show)
         self._show()
 
-    def set_theme(self, theme: Theme) -> None:
-        self.slider.set_theme(theme)
-        self.back.set_theme(theme)
-        self.forward.set_theme(theme)
-
     def fit_into(self, width: int, height: int) -> None:
         """Fit into a panel of this size, px. In a low one the slider stands beside the number, so
         that the graph keeps the room; in one that is narrow, too, or beside words about trouble,

@@ -103,10 +103,6 @@ class FindBar(EditorBar):
         self.editor.textChanged.connect(self._refind)
         self.editor.cursorPositionChanged.connect(self._count)
 
-    def set_theme(self, theme: Theme) -> None:
-        for button in (self.before, self.next, self.close_button):
-            button.set_theme(theme)
-
     def open(self, with_replace: bool = False) -> None:
         """Show the bar, and search for the selection if it is within a line."""
         cursor = self.editor.textCursor()

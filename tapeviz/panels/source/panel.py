@@ -78,12 +78,6 @@ class SourcePanel(Panel):
         self.editor.width_changed.connect(self.room_changed)
         self._show_text()
 
-    def set_theme(self, theme: Theme) -> None:
-        super().set_theme(theme)
-        self.editor.set_theme(theme)
-        self.repair_strip.set_theme(theme)
-        self.find_bar.set_theme(theme)
-
     def find_text(self, with_replace: bool = False) -> None:
         """Open the bar to find in the text."""
         self.line_bar.hide()

@@ -54,9 +54,6 @@ class RepairStrip(QFrame):
         document.text.changed.connect(self._show)
         self._show()
 
-    def set_theme(self, theme: Theme) -> None:
-        self.close_button.set_theme(theme)
-
     def _open(self) -> None:
         self.details.setChecked(False)
         self._show()

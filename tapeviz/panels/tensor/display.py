@@ -75,10 +75,6 @@ class ArrayDisplay(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
-        self.cells.set_theme(theme)
-        for plot in (self.picture, self.histogram):
-            if plot is not None:
-                plot.set_theme(theme)
         self._painted = ()
         self._show_slice()
 

@@ -89,10 +89,6 @@ class TensorPanel(Panel):
         self.sides.addButton(button)
         return button
 
-    def set_theme(self, theme: Theme) -> None:
-        super().set_theme(theme)
-        self.display.set_theme(theme)
-
     def focus_target(self) -> QWidget:
         return self.value_button
 

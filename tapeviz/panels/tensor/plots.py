@@ -150,9 +150,6 @@ class Histogram(QWidget):
         column.addWidget(self.plot, 1)
         self._bars: Any = None
 
-    def set_theme(self, theme: Theme) -> None:
-        self.plot.set_theme(theme)
-
     def show_array(
         self, array: Array, theme: Theme, is_gradient: bool, whole: int | None = None
     ) -> None:
@@ -197,9 +194,6 @@ class ArrayPlot(QWidget):
         column.addWidget(self.plot, 1)
         self._array: Array = np.zeros((0, 0))
         self.plot.scene().sigMouseMoved.connect(self._show_value)
-
-    def set_theme(self, theme: Theme) -> None:
-        self.plot.set_theme(theme)
 
     def show_array(
         self, array: Array, theme: Theme, is_gradient: bool, has_axes: bool = True
