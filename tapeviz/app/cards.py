@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QWidget
 
 from ..panels.look import Theme, colour
 from ..panels.panel import Panel
+from ..panels.rows import in_column, in_row
 from ..panels.widgets import plain_label
 from .sizes import GRAPH
 
@@ -28,20 +29,14 @@ class CardTitle(QWidget):
         super().__init__()
         self._inside = QWidget()
         self._inside.setMinimumWidth(NARROWEST)
-        around = QHBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self._inside)
-        row = QHBoxLayout(self._inside)
-        row.setContentsMargins(15, 7, 12, 5)
-        row.setSpacing(10)
+        in_row(self, self._inside)
         self.words = plain_label(panel.title, "cardTitle")
-        row.addWidget(self.words)
-        row.addWidget(panel.header, 1)
+        header = (panel.header, 1)
+        self._row = in_row(self._inside, self.words, header, margins=(15, 7, 12, 5), spacing=10)
         layout = panel.header_row
         if not any(layout.stretch(i) for i in range(layout.count())):
             layout.insertStretch(0, 1)
         self._panel = panel
-        self._row = row
         self._inside.setFixedHeight(HEIGHT)
 
     def give_header(self, stage: QWidget | None) -> None:
@@ -77,11 +72,7 @@ class MiddleCard(QWidget):
         super().__init__()
         self.panel = panel
         self._theme = theme
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 7)
-        column.setSpacing(0)
-        column.addWidget(CardTitle(panel))
-        column.addWidget(panel, 1)
+        in_column(self, CardTitle(panel), (panel, 1), margins=(1, 1, 1, 7), spacing=0)
         self.setMinimumSize(GRAPH, 160)
 
     def set_theme(self, theme: Theme) -> None:
@@ -103,9 +94,7 @@ class DockCard(QDockWidget):
         self._title = CardTitle(panel)
         self.setTitleBarWidget(self._title)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(1, 0, 1, 7)
-        column.addWidget(panel)
+        in_column(inside, panel, margins=(1, 0, 1, 7))
         self.setWidget(inside)
         self.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
 

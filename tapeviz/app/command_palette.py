@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QMenuBar,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from ..panels.rows import in_column
 from .search import Repetition
 
 SIZE = (560, 400)
@@ -104,10 +104,7 @@ class CommandPalette(QDialog):
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.itemClicked.connect(self._do)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 10, 10)
-        column.addWidget(self.sought)
-        column.addWidget(self.list, 1)
+        in_column(self, self.sought, (self.list, 1), margins=(10, 10, 10, 10))
         middle = parent.mapToGlobal(parent.rect().center())
         self.move(middle.x() - SIZE[0] // 2, middle.y() - SIZE[1] // 2)
         self._show()

@@ -12,11 +12,9 @@ from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +24,7 @@ from ..document.pipeline import LookInto
 from ..errors import TapevizError
 from ..files.code import read_code
 from ..panels.look import Theme, colour, font
+from ..panels.rows import in_column, in_row
 from ..panels.source.highlighter import Highlighter
 from ..panels.widgets import plain_label
 from ..trace.model import Trace
@@ -105,27 +104,18 @@ class CompareDialog(QDialog):
         left, right = self.left.verticalScrollBar(), self.right.verticalScrollBar()
         left.valueChanged.connect(right.setValue)
         right.valueChanged.connect(left.setValue)
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        for (heading, _), pane in ((before, self.left), (after, self.right)):
-            column = QVBoxLayout()
-            column.addWidget(plain_label(heading, "cardTitle", wraps=True))
-            column.addWidget(pane)
-            row.addLayout(column)
+        columns = [
+            in_column(None, plain_label(heading, "cardTitle", wraps=True), pane)
+            for (heading, _), pane in ((before, self.left), (after, self.right))
+        ]
         self.apply = QPushButton("Apply")
         self.apply.setObjectName("primary")
         self.apply.setDefault(True)
         self.apply.clicked.connect(self.accept)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        buttons.addWidget(self.apply)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.addLayout(row, 1)
-        column.addLayout(buttons)
+        row, buttons = in_row(None, *columns, spacing=12), in_row(None, ..., close, self.apply)
+        in_column(self, (row, 1), buttons, margins=(16, 14, 16, 14))
 
 
 def changed_lines(before: str, after: str) -> tuple[set[int], set[int]]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QScrollArea, QWidget
 
 from .. import __version__
+from ..panels.rows import in_column
 from ..panels.widgets import plain_label
 from .actions import ACTIONS
 
@@ -34,9 +35,7 @@ class Help(QDialog):
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(20, 16, 20, 14)
-        self.column.setSpacing(10)
+        self.column = in_column(self, margins=(20, 16, 20, 14), spacing=10)
 
     def add_close(self) -> None:
         button = QPushButton("Close")

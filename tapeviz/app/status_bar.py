@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from ..analysis.run_words import ending_words, tracing_words
 from ..document import Document
+from ..panels.rows import in_row
 from ..panels.widgets import ShortLabel, link_button, plain_label, set_state
 from ..recording.live import MOST_LIVE
 from ..trace.model import EMPTY_TRACE
@@ -58,14 +59,9 @@ class StatusBar(QWidget):
         self.former = link_button("", "It is unsaved; also under File, Open recent")
         self.former.clicked.connect(self._take_former)
         self.former.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 4, 16, 4)
-        row.setSpacing(12)
-        row.addWidget(self.facts)
-        row.addWidget(self.former)
-        row.addWidget(self.trouble, 1)
-        for widget in (self.busy_words, self.bar, self.cancel_button, self.state):
-            row.addWidget(widget)
+        left = (self.facts, self.former, (self.trouble, 1))
+        right = (self.busy_words, self.bar, self.cancel_button, self.state)
+        in_row(self, *left, *right, margins=(16, 4, 16, 4), spacing=12)
         self.setFixedHeight(30)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)

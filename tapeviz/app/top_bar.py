@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QWidget
 
 from ..document import Document
 from ..panels.icons import make_icon
 from ..panels.look import Theme
+from ..panels.rows import in_row
 from ..panels.widgets import Switch, plain_label
 from .action import ACROSS
 from .search import find_matches, named_repetition
@@ -58,25 +59,12 @@ class TopBar(QWidget):
         self.set_theme(theme)
 
     def _make_row(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(SPACING)
-        row.addWidget(self.run_button)
-        row.addWidget(self.hint)
-        row.addWidget(self.stop_button)
-        row.addWidget(self.limits_button)
-        row.addSpacing(8)
-        row.addWidget(self.examples_button)
-        row.addWidget(self.layout_button)
-        row.addSpacing(4)
-        row.addWidget(self.bridge)
-        row.addStretch(1)
-        row.addWidget(self.found)
         self.search.setMinimumWidth(76)
         self.search.setMaximumWidth(300)
-        row.addWidget(self.search, 4)
-        row.addWidget(self.export_button)
-        row.addWidget(self.kernel_button)
+        running = (self.run_button, self.hint, self.stop_button, self.limits_button)
+        drawn = (self.examples_button, self.layout_button, 4, self.bridge)
+        right = (self.found, (self.search, 4), self.export_button, self.kernel_button)
+        in_row(self, *running, 8, *drawn, ..., *right, margins=(16, 8, 16, 8), spacing=SPACING)
 
     def _connect(self) -> None:
         document = self._document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QIcon, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from ..analysis.findings import Cause, Fix
 from ..document import Document
@@ -20,6 +20,7 @@ from ..panels.look import THEMES, Theme, hand_down
 from ..panels.output.panel import OutputPanel
 from ..panels.panel import Panel
 from ..panels.rounds.panel import OverTimePanel
+from ..panels.rows import in_column
 from ..panels.source.panel import SourcePanel
 from ..panels.tensor.panel import TensorPanel
 from .action import EditVerb
@@ -98,12 +99,7 @@ class Window(QMainWindow):
         self.kernels = Kernels(document, pools, self.top_bar, self.status, self)
         self._fill_bar()
         middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.top_bar)
-        column.addWidget(self.stage, 1)
-        column.addWidget(self.status)
+        in_column(middle, self.top_bar, (self.stage, 1), self.status, spacing=0)
         self.setCentralWidget(middle)
         self._connect()
         for name, keys in self.panel_keys.items():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from ..analysis.comparing import Asked, GradientPair
 from ..analysis.status import word_of
@@ -14,6 +14,7 @@ from ..document import Document
 from ..document.comparing import ComparedRuns
 from ..scene.model import ChangeKind
 from .look import Theme
+from .rows import in_row
 from .widgets import IconButton, ShortLabel, link_button
 
 MOST_GRADIENTS = 2
@@ -40,12 +41,8 @@ class BothStrip(QFrame):
         self.back.clicked.connect(self._comparing.leave)
         self.close_button = IconButton("close", "Show this run alone (Escape)", theme)
         self.close_button.clicked.connect(self._comparing.leave)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 5, 6, 5)
-        row.setSpacing(14)
-        row.addWidget(self.words, 1)
-        for button in (self.apply, self.texts, self.back, self.close_button):
-            row.addWidget(button)
+        buttons = (self.apply, self.texts, self.back, self.close_button)
+        in_row(self, (self.words, 1), *buttons, margins=(14, 5, 6, 5), spacing=14)
         self._comparing.changed.connect(self._show)
         self._show()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ..analysis.run_words import ended_well, ran_no_code, tracing_words
 from ..analysis.unasked import uncalled_words
 from ..document import Document
 from ..trace.model import Trace
+from .rows import in_column
 from .widgets import plain_label
 
 _MAKING = {"diagnose", "arrange", "compose"}
@@ -25,13 +26,7 @@ class EmptyGraph(QWidget):
         self.words = plain_label(name="empty", wraps=True)
         for label in (self.title, self.words):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(40, 0, 40, 0)
-        column.setSpacing(8)
-        column.addStretch(1)
-        column.addWidget(self.title)
-        column.addWidget(self.words)
-        column.addStretch(1)
+        in_column(self, ..., self.title, self.words, ..., margins=(40, 0, 40, 0), spacing=8)
         for signal in (
             document.status_changed,
             document.question_changed,

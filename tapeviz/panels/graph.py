@@ -30,6 +30,7 @@ from .look import Theme
 from .outdated import StaleStrip, Veil
 from .panel import Panel
 from .rounds.strip import RoundStrip
+from .rows import fill
 from .shown_picture import ShownPicture
 from .widgets import IconButton, plain_label
 
@@ -74,22 +75,15 @@ class GraphPanel(Panel):
             lambda: self.view.zoom(KEY_STEP),
             self.view.fit,
         )
-        self.header_row.addSpacing(10)
-        self.header_row.addWidget(self.legend, 1)
-        self.header_row.addWidget(self.step_label)
-        self.header_row.addSpacing(6)
+        fill(self.header_row, 10, (self.legend, 1), self.step_label, 6, *self.buttons)
         for button, action in zip(self.buttons, actions, strict=True):
             button.clicked.connect(action)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            self.header_row.addWidget(button)
         self.veil = Veil(document, theme, self.view)
         self.stale = StaleStrip(document)
         self.strip = BothStrip(document, theme)
         self.rounds = RoundStrip(document, theme)
-        self.body.addWidget(self.stale)
-        self.body.addWidget(self.strip)
-        self.body.addWidget(self.rounds)
-        self.body.addWidget(self.view, 1)
+        fill(self.body, self.stale, self.strip, self.rounds, (self.view, 1))
         self._shown_layout = EMPTY_LAYOUT
         self._shown_of: tuple[object, ...] = ()
         self._awaits_landmarks = False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from ..document import Document
 from .look import Theme, colour
+from .rows import in_row
 from .widgets import ShortLabel, link_button
 
 VEIL = 0.5
@@ -59,12 +60,7 @@ class StaleStrip(QFrame):
         self.words.setText("The text changed since this run")
         self.run_link = link_button("Run again", "Run the text as it stands now (Ctrl+Enter)")
         self.run_link.clicked.connect(self.run_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 5, 14, 5)
-        row.setSpacing(14)
-        row.addWidget(self.words)
-        row.addWidget(self.run_link)
-        row.addStretch(1)
+        in_row(self, self.words, self.run_link, ..., margins=(14, 5, 14, 5), spacing=14)
         for signal in (document.status_changed, document.text.changed, document.comparing.changed):
             signal.connect(self._show)
         self._show()

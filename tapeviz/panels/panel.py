@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ..document import Document
 from .look import Theme
+from .rows import in_column, in_row
 
 
 class Panel(QWidget):
@@ -23,12 +24,8 @@ class Panel(QWidget):
         self.theme = theme
         self.setAccessibleName(self.title)
         self.header = QWidget()
-        self.header_row = QHBoxLayout(self.header)
-        self.header_row.setContentsMargins(0, 0, 0, 0)
-        self.header_row.setSpacing(6)
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(1, 0, 1, 1)
-        self.body.setSpacing(0)
+        self.header_row = in_row(self.header, spacing=6)
+        self.body = in_column(self, margins=(1, 0, 1, 1), spacing=0)
 
     def set_theme(self, theme: Theme) -> None:
         """Repaint what the stylesheet does not reach."""

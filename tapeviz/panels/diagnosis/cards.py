@@ -16,6 +16,7 @@ from ...files.explanations import Explanation
 from ...scene.parts.numbers import array_text
 from ...wording import shortened
 from ..look import Theme, colour, mix
+from ..rows import in_column, in_row
 from ..widgets import link_button, plain_label
 from .diff_view import DiffView
 
@@ -106,26 +107,19 @@ class Card(QFrame):
         painter.end()
 
     def add_title(self, text: str, beside: QWidget | None = None) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
         title = plain_label(breakable(text), "findingTitle", wraps=True, is_selectable=True)
-        row.addWidget(title, 1)
-        if beside is not None:
-            row.addWidget(beside, 0, Qt.AlignmentFlag.AlignTop)
-        self.column.addLayout(row)
+        more = [(beside, Qt.AlignmentFlag.AlignTop)] if beside is not None else []
+        self.column.addLayout(in_row(None, (title, 1), *more, spacing=8))
 
     def add_words(self, text: str, name: str = "") -> None:
         words = plain_label(breakable(text, LONG_WORD), name, wraps=True, is_selectable=True)
         self.column.addWidget(words)
 
     def add_links(self, *links: tuple[str, Callable[[], object], str]) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(16)
-        for text, act, tip in links:
-            button = link_button(text, tip)
+        buttons = [link_button(text, tip) for text, _, tip in links]
+        for button, (_, act, _) in zip(buttons, links, strict=True):
             button.clicked.connect(act)
-            row.addWidget(button)
-        row.addStretch(1)
+        row = in_row(None, *buttons, ..., spacing=16)
         self.column.addLayout(row)
         return row
 
@@ -140,12 +134,9 @@ class Card(QFrame):
         toggle.setCheckable(True)
         row.insertWidget(row.count() - 1, toggle)
         inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(plain_label(page.title, "fixTitle", wraps=True))
-        for paragraph in page.paragraphs:
-            column.addWidget(plain_label(paragraph, "muted", wraps=True))
+        title = plain_label(page.title, "fixTitle", wraps=True)
+        words = (plain_label(paragraph, "muted", wraps=True) for paragraph in page.paragraphs)
+        column = in_column(inside, title, *words, margins=(0, 4, 0, 0), spacing=8)
         if page.code:
             example = link_button("Open its example", "Run a small snippet that shows it")
             example.clicked.connect(lambda: asks.example(page.code, f"{page.kind}.py"))
@@ -172,11 +163,7 @@ class FixList(QWidget):
         self._heading = plain_label("Tried fixes", "heading")
         self._rule = rule()
         self._not_tried = plain_label("", "muted", wraps=True)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(9)
-        for part in (self._rule, self._heading, self._not_tried):
-            self._column.addWidget(part)
+        self._column = in_column(self, self._rule, self._heading, self._not_tried, spacing=9)
         self.show_fixes((), "")
 
     def set_low(self, is_low: bool) -> None:
@@ -216,20 +203,15 @@ def fix_frame(fix: Fix, title: str, number: int, asks: Asks, theme: Theme) -> QF
     link to compare it."""
     frame = QFrame()
     frame.setObjectName("fix")
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(12, 10, 10, 10)
-    column.setSpacing(4)
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    row.addWidget(plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True), 1)
+    title_label = plain_label(breakable(fix.title, LONG_WORD), "fixTitle", wraps=True)
     apply = QPushButton("Apply")
     apply.setObjectName("primary")
     apply.setAccessibleName(f"Apply: {fix.title}")
     apply.setToolTip("Take the edit and run it; Ctrl+Z brings the text back")
     apply.clicked.connect(lambda: asks.apply(fix))
-    row.addWidget(apply, 0, Qt.AlignmentFlag.AlignTop)
-    column.addLayout(row)
-    column.addWidget(DiffView(fix.diff, theme))
+    row = in_row(None, (title_label, 1), (apply, Qt.AlignmentFlag.AlignTop), spacing=8)
+    diff = DiffView(fix.diff, theme)
+    column = in_column(frame, row, diff, margins=(12, 10, 10, 10), spacing=4)
     text = array_text(fix.value, LONGEST_VALUE) if fix.value is not None else ""
     if text and title:
         when = fix_words(fix, number)

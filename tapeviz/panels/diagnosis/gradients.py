@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QLayout, QWidget
 
 from ...analysis.alike import SourceResult
 from ...analysis.findings import Finding
@@ -16,6 +16,7 @@ from ...scene.parts.numbers import type_text
 from ...trace.ids import TensorId
 from ...trace.stats import Array
 from ..look import Theme
+from ..rows import fill, in_column, in_row
 from ..tensor.values import MOST_CELLS, ValueTable, as_table
 from ..widgets import ShortLabel, isolated, link_button, plain_label
 from .cards import breakable, rule
@@ -38,9 +39,7 @@ class Gradients(QWidget):
     def __init__(self, document: Document, theme: Theme, title: str) -> None:
         super().__init__()
         self._document, self._theme, self._title = document, theme, title
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(9)
+        self._column = in_column(self, spacing=9)
 
     def show_results(
         self, results: Sequence[SourceResult], names: Sequence[str], in_round: int
@@ -139,19 +138,12 @@ class Gradients(QWidget):
             if text
         ]
         if words and cells.sizeHint().width() <= NARROW:
-            row, column = QHBoxLayout(), QVBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(cells, 0, Qt.AlignmentFlag.AlignTop)
-            column.setSpacing(2)
-            for label in words:
-                column.addWidget(label)
-            column.addStretch(1)
-            row.addLayout(column, 1)
-            self._column.addLayout(row)
+            column = in_column(None, *words, ..., spacing=2)
+            top = Qt.AlignmentFlag.AlignTop
+            self._column.addLayout(in_row(None, (cells, top), (column, 1), spacing=12))
         else:
             above = 1 if heading else 0
-            for part in (*words[:above], cells, *words[above:]):
-                self._column.addWidget(part)
+            fill(self._column, *words[:above], cells, *words[above:])
         if shown.size < value.size:
             about = f"the first of {shape_words(value.shape)}"
             self._column.addWidget(plain_label(about, "faint"))

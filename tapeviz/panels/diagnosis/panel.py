@@ -8,13 +8,14 @@ from itertools import islice
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from ...document import Document
 from ...trace.ids import CallId
 from ..look import Theme
 from ..outdated import Veil
 from ..panel import Panel
+from ..rows import in_column
 from ..widgets import link_button, plain_label
 from .cards import Asks, Card
 from .choosing import CardChooser, WantedCard
@@ -55,15 +56,11 @@ class DiagnosisPanel(Panel):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._inside = _Inside()
         self._inside.setObjectName("scrolled")
-        self._column = QVBoxLayout(self._inside)
-        self._column.setContentsMargins(10, 2, 10, 12)
-        self._column.setSpacing(10)
         self._more = link_button("")
         self._more.clicked.connect(self._add_page)
         self._summary = plain_label(name="faint", wraps=True)
-        self._column.addWidget(self._more)
-        self._column.addWidget(self._summary)
-        self._column.addStretch(1)
+        below = (self._more, self._summary, ...)
+        self._column = in_column(self._inside, *below, margins=(10, 2, 10, 12), spacing=10)
         self._scroll.setWidget(self._inside)
         self.body.addWidget(self._scroll)
         self.next_trouble = link_button("", "Go to the next of them")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QPixmap, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollArea, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QScrollArea, QWidget
 
 from ...document import Document
+from ..rows import in_row
 
 HIGH = 280
 """Px of height of the row; in a low panel less than half of it."""
@@ -59,10 +60,7 @@ class FigureRow(QScrollArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
         inside.setObjectName("scrolled")
-        self._row = QHBoxLayout(inside)
-        self._row.setContentsMargins(12, 6, 12, 6)
-        self._row.setSpacing(12)
-        self._row.addStretch(1)
+        self._row = in_row(inside, ..., margins=(12, 6, 12, 6), spacing=12)
         self.setWidget(inside)
         self.views: list[FigureView] = []
         self._high = 0

@@ -16,6 +16,7 @@ from ...text.messages import without_node_names
 from ...trace.model import EMPTY_TRACE
 from ..look import SMALL, Theme, colour, font
 from ..panel import Panel
+from ..rows import fill
 from ..units import utf16_units
 from ..widgets import link_button, plain_label
 from .figures import FigureRow
@@ -81,13 +82,10 @@ class OutputPanel(Panel):
         self.count_label = plain_label(name="faint")
         self.clear_button = link_button("Clear")
         self.clear_button.clicked.connect(self.clear)
-        self.header_row.addWidget(self.count_label)
-        self.header_row.addWidget(self.clear_button)
-        self.body.addWidget(self.text)
+        fill(self.header_row, self.count_label, self.clear_button)
         self.figures = FigureRow(document)
-        self.body.addWidget(self.figures)
         self.question = QuestionBar(document, self.text)
-        self.body.addWidget(self.question)
+        fill(self.body, self.text, self.figures, self.question)
         self._formats: dict[str, QTextCharFormat] = {}
         self._waiting: deque[tuple[str, str]] = deque()
         self._waiting_lines = 0

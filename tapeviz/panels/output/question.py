@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QWidget
 
 from ...document import Document
+from ..rows import in_row
 from ..widgets import ShortLabel, link_button
 
 
@@ -25,11 +26,7 @@ class QuestionBar(QFrame):
         self.line.setAccessibleName("Input of the snippet")
         self.words = ShortLabel("muted")
         self.end_link = link_button("End of input", "The snippet gets an EOFError (Ctrl+D)")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 5, 12, 5)
-        row.addWidget(self.words)
-        row.addWidget(self.line, 1)
-        row.addWidget(self.end_link)
+        in_row(self, self.words, (self.line, 1), self.end_link, margins=(12, 5, 12, 5))
         self.line.returnPressed.connect(lambda: document.runs.reply(self.line.text()))
         self.end_link.clicked.connect(lambda: document.runs.reply(None))
         document.question_changed.connect(self._show)

@@ -9,11 +9,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QScrollArea,
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +21,7 @@ from ...document import Document
 from ...document.background import are_same
 from ..look import Theme
 from ..panel import Panel
+from ..rows import fill, in_column, in_row
 from ..tensor.plots import ThemedPlot
 from ..widgets import isolated, plain_label
 from .plots import BarPlot, HeatMap, PlotByRound, RoundPlot, has_norms, has_numbers
@@ -73,10 +72,7 @@ class OverTimePanel(Panel):
         beside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
         inside.setObjectName("scrolled")
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.addWidget(self.words)
-        column.addStretch(1)
+        in_column(inside, self.words, ..., margins=(12, 8, 12, 8))
         beside.setWidget(inside)
         beside.setMinimumWidth(190)
         self.beside = beside
@@ -86,11 +82,8 @@ class OverTimePanel(Panel):
         self.split.setStretchFactor(0, 3)
         self.split.setStretchFactor(1, 2)
         self.split.setChildrenCollapsible(False)
-        row = QHBoxLayout()
-        row.setContentsMargins(10, 4, 4, 4)
-        row.addWidget(self.split)
-        self.body.addLayout(row, 1)
-        self.body.addWidget(self.empty, 1)
+        row = in_row(None, self.split, margins=(10, 4, 4, 4))
+        fill(self.body, (row, 1), (self.empty, 1))
 
     @cached_property
     def by_round(self) -> RoundPlot:

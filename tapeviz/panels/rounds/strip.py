@@ -6,7 +6,7 @@ For gradients that were asked for in a compiled function: which of its calls to 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from ...analysis.inside_words import short_words, traces_words
 from ...analysis.rounds.call_sites import CallSite
@@ -15,6 +15,7 @@ from ...analysis.status import round_word
 from ...document import Document
 from ...document.compiled.function_calls import ShownCall
 from ..look import Theme
+from ..rows import in_column, in_row
 from ..widgets import IconButton, ShortLabel, plain_label
 from .slider import RoundSlider, shape_words, trouble_words
 
@@ -49,18 +50,9 @@ class RoundStrip(QFrame):
         self.numbers.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.slider = RoundSlider(theme)
         self.slider.valueChanged.connect(document.select_round)
-        self._row = QHBoxLayout()
-        self._row.setSpacing(4)
-        for part in (self.back, self.number, self.total, self.forward):
-            self._row.addWidget(part)
-        self._row.addSpacing(8)
-        self._row.addWidget(self.trouble, 4)
-        self._row.addWidget(self.numbers, 2)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(8, 1, 12, 2)
-        self._column.setSpacing(0)
-        self._column.addLayout(self._row)
-        self._column.addWidget(self.slider)
+        places = (self.back, self.number, self.total, self.forward)
+        self._row = in_row(None, *places, 8, (self.trouble, 4), (self.numbers, 2), spacing=4)
+        self._column = in_column(self, self._row, self.slider, margins=(8, 1, 12, 2), spacing=0)
         self._has_one_row, self._has_room = False, True
         for signal in (
             document.diagnosis_changed,

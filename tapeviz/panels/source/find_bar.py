@@ -7,7 +7,6 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from ..look import Theme
+from ..rows import in_row
 from ..widgets import IconButton, link_button, plain_label
 from .editor import Editor
 from .finding import MOST, SearchTerm, matches, replacement
@@ -68,20 +68,11 @@ class FindBar(EditorBar):
         grid.setContentsMargins(10, 5, 6, 5)
         grid.setSpacing(4)
         grid.addWidget(self.words, 0, 0)
-        row = QHBoxLayout()
-        row.setSpacing(2)
-        for widget in (self.pattern, self.case, self.count):
-            row.addWidget(widget)
-        row.addStretch(1)
-        for button in (self.before, self.next, self.close_button):
-            row.addWidget(button)
-        grid.addLayout(row, 0, 1)
+        switches = (self.pattern, self.case, self.count)
+        buttons = (self.before, self.next, self.close_button)
+        grid.addLayout(in_row(None, *switches, ..., *buttons, spacing=2), 0, 1)
         self._second = QWidget()
-        second = QHBoxLayout(self._second)
-        second.setContentsMargins(0, 0, 0, 0)
-        second.addWidget(self.replace_button)
-        second.addWidget(self.all_button)
-        second.addStretch(1)
+        in_row(self._second, self.replace_button, self.all_button, ...)
         grid.addWidget(self.instead, 1, 0)
         grid.addWidget(self._second, 1, 1)
         grid.setColumnStretch(0, 1)
@@ -227,11 +218,7 @@ class LineBar(EditorBar):
         self.number = _line_edit("Line", "Go to line")
         self.number.setMaximumWidth(120)
         self.words = plain_label(name="faint")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 5, 6, 5)
-        row.addWidget(self.number)
-        row.addWidget(self.words)
-        row.addStretch(1)
+        in_row(self, self.number, self.words, ..., margins=(10, 5, 6, 5))
         self._before = QTextCursor()
         self.number.textEdited.connect(self._go)
         self.number.returnPressed.connect(self._stay)

@@ -12,6 +12,7 @@ from ...trace.model import EMPTY_TRACE
 from ...trace.sites import StackFrame
 from ..look import Theme
 from ..panel import Panel
+from ..rows import fill
 from ..widgets import ShortLabel
 from .completion import Completion
 from .editor import Editor
@@ -47,10 +48,7 @@ class SourcePanel(Panel):
         self.find_bar = FindBar(self.editor, theme)
         self.line_bar = LineBar(self.editor)
         self.completion = Completion(self.editor)
-        self.body.addWidget(self.editor, 1)
-        self.body.addWidget(self.find_bar)
-        self.body.addWidget(self.line_bar)
-        self.body.addWidget(self.repair_strip)
+        fill(self.body, (self.editor, 1), self.find_bar, self.line_bar, self.repair_strip)
         self.editor.textChanged.connect(self._take_text)
         self.find_bar.replaced.connect(document.say)
         self.editor.pasted.connect(self._take_paste)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from ...analysis.run_words import part_words, repair_words
 from ...document import Document
@@ -10,6 +10,7 @@ from ...repair import Repaired
 from ...text.source import holds_code
 from ...wording import counted
 from ..look import Theme
+from ..rows import in_column, in_row
 from ..widgets import IconButton, link_button, plain_label, set_state
 
 LIST_HEIGHT = 124
@@ -25,21 +26,12 @@ class RepairStrip(QFrame):
         self.setObjectName("strip")
         self._document = document
         self._closed: Repaired | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 5, 6, 5)
-        column.setSpacing(2)
-        row = QHBoxLayout()
-        row.setSpacing(12)
         self.words = plain_label(wraps=True)
         self.undo = link_button("Undo", "Back to the text as it was pasted (Ctrl+Z)")
         self.details = link_button("Details")
         self.details.setCheckable(True)
         self.close_button = IconButton("close", "Hide", theme)
         self.close_button.clicked.connect(self._close)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.undo)
-        row.addWidget(self.details)
-        row.addWidget(self.close_button)
         self.list = QPlainTextEdit()
         self.list.setObjectName("listed")
         self.list.setReadOnly(True)
@@ -48,8 +40,9 @@ class RepairStrip(QFrame):
         self.list.setFixedHeight(LIST_HEIGHT)
         self.list.hide()
         self.details.toggled.connect(self.list.setVisible)
-        column.addLayout(row)
-        column.addWidget(self.list)
+        links = (self.undo, self.details, self.close_button)
+        row = in_row(None, (self.words, 1), *links, spacing=12)
+        in_column(self, row, self.list, margins=(12, 5, 6, 5), spacing=2)
         document.text.repairs_changed.connect(self._open)
         document.text.changed.connect(self._show)
         self._show()

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from ...document.jobs import Jobs
 from ...trace.stats import Array
 from ...trace.values import TensorPart
 from ..look import Theme
+from ..rows import in_column, in_row
 from ..widgets import ShortCombo, plain_label
 from .images import COLOUR, OVER, Form, as_colours, channel_of, choices, form_of
 from .plots import ArrayPlot, Histogram
@@ -65,13 +66,8 @@ class ArrayDisplay(QWidget):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.words)
         self.pages.addWidget(self.cells)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(14, 6, 14, 8)
-        self._row.setSpacing(24)
-        left = QVBoxLayout()
-        left.addWidget(self.slices)
-        left.addWidget(self.pages, 1)
-        self._row.addLayout(left, 3)
+        left = in_column(None, self.slices, (self.pages, 1))
+        self._row = in_row(self, (left, 3), margins=(14, 6, 14, 8), spacing=24)
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme

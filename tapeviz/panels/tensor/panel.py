@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
 
 from ...analysis.inside_words import DOUBT_WORDS, doubt_about
 from ...document import Document
@@ -18,6 +18,7 @@ from ...trace.tapes import is_handle
 from ...trace.values import measure
 from ..look import Theme
 from ..panel import Panel
+from ..rows import fill, in_column
 from ..widgets import ShortLabel, link_button, plain_label
 from .display import ArrayDisplay
 from .images import form_of
@@ -50,13 +51,8 @@ class TensorPanel(Panel):
         self.display = ArrayDisplay(theme, self._find_image, document.jobs)
         self.display.turned.connect(self._show)
         self._make_header()
-        words = QVBoxLayout()
-        words.setContentsMargins(15, 0, 14, 0)
-        words.setSpacing(1)
-        words.addWidget(self.about)
-        words.addWidget(self.stats)
-        self.body.addLayout(words)
-        self.body.addWidget(self.display, 1)
+        words = in_column(None, self.about, self.stats, margins=(15, 0, 14, 0), spacing=1)
+        fill(self.body, words, (self.display, 1))
         document.selection_changed.connect(self._show_unless_soon)
         document.step_changed.connect(self._show_unless_soon)
         document.diagnosis_changed.connect(self._show_soon)

@@ -8,11 +8,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ...scene.theme import rgb
 from ...trace.stats import Array
 from ..look import Theme, font, mix
+from ..rows import in_column
 from ..widgets import ShortLabel, plain_label
 
 BINS = 32
@@ -138,16 +139,12 @@ class Histogram(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
         self.words = ShortLabel("faint", between=", ")
         self.plot = ThemedPlot(theme, axisItems={"bottom": _NumberAxis("bottom")})
         self.plot.setMouseEnabled(False, False)
         self.plot.hideAxis("left")
         self.plot.setAccessibleName("Histogram of the values")
-        column.addWidget(self.words)
-        column.addWidget(self.plot, 1)
+        in_column(self, self.words, (self.plot, 1), spacing=2)
         self._bars: Any = None
 
     def show_array(
@@ -183,15 +180,11 @@ class ArrayPlot(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
         self.words = plain_label(name="faint")
         self._axes = {"left": _CellAxis("left"), "bottom": _CellAxis("bottom")}
         self.plot = ThemedPlot(theme, axisItems=self._axes)
         self.plot.setAccessibleName("Values of the tensor")
-        column.addWidget(self.words)
-        column.addWidget(self.plot, 1)
+        in_column(self, self.words, (self.plot, 1), spacing=2)
         self._array: Array = np.zeros((0, 0))
         self.plot.scene().sigMouseMoved.connect(self._show_value)
 

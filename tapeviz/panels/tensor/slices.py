@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSlider, QWidget
 
+from ..rows import in_column, in_row
 from ..widgets import plain_label
 
 
@@ -15,9 +16,7 @@ class Slices(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(2)
+        self._rows = in_column(self, spacing=2)
         self._sliders: list[QSlider] = []
         self._labels: list[QLabel] = []
         self._sizes: tuple[int, ...] = ()
@@ -42,16 +41,13 @@ class Slices(QWidget):
         self._sliders, self._labels = [], []
         for axis, size in enumerate(sizes):
             row = QWidget()
-            line = QHBoxLayout(row)
-            line.setContentsMargins(0, 0, 0, 0)
             slider = QSlider(Qt.Orientation.Horizontal)
             slider.setMaximum(max(size - 1, 0))
             slider.setAccessibleName(f"Index {axis}")
             slider.valueChanged.connect(self._report)
             label = plain_label(name="muted")
             label.setMinimumWidth(80)
-            line.addWidget(label)
-            line.addWidget(slider, 1)
+            in_row(row, label, (slider, 1))
             self._rows.addWidget(row)
             self._sliders.append(slider)
             self._labels.append(label)
