@@ -58,7 +58,7 @@ def exit_status(trace: Trace, diagnosis: Diagnosis) -> int:
 def _explained(opened: Inputs, name: str, options: argparse.Namespace) -> Explained:
     with reported_in_a_line():
         explained = opened.record(name, with_shares=True)
-        check_round(explained.diagnosis, options.round)
+        check_round(explained.trace, explained.diagnosis, options.round)
         if options.fixes:
             return opened.try_fixes(explained, print_progress)
         return opened.cross(explained)

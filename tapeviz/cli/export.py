@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
             explained = opened.cross(explained)
 
     _print_trouble(explained)
-    view = _view(options, explained.diagnosis)
+    view = _view(options, explained.trace, explained.diagnosis)
     turns = _turns(options.turn, explained, view)
     view = replace(view, turns=turns, unfolded=view.unfolded | {path for path, _ in turns})
     if options.inside:
@@ -117,7 +117,7 @@ def _enter(options: argparse.Namespace, source: Opener, trace: Trace) -> Trace:
     from .inside import enter_steps
 
     diagnosis = diagnose(trace)
-    shown = shown_call(diagnosis, _view(options, diagnosis).overlay)
+    shown = shown_call(diagnosis, _view(options, trace, diagnosis).overlay)
     return enter_steps(source, trace, [shown.call.id] if shown is not None else [])
 
 
@@ -212,7 +212,7 @@ def _pictures(
     return draw_steps(explained.trace, explained.diagnosis, view, steps, THEMES[theme])
 
 
-def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
+def _view(options: argparse.Namespace, trace: Trace, diagnosis: Diagnosis) -> View:
     """The view that the options ask for."""
     from ..view import DEFAULT_VIEW
 
@@ -225,7 +225,7 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
             )
         call = calls[options.call - 1].call.id
     if options.round is not None:
-        call = _round(diagnosis, call, options.round)
+        call = _round(trace, diagnosis, call, options.round)
     shown = diagnosis.call(call)
     steps = len(shown.steps) if shown else 0
     if options.step is not None and not 0 <= options.step <= steps:
@@ -245,11 +245,13 @@ def _view(options: argparse.Namespace, diagnosis: Diagnosis) -> View:
     )
 
 
-def _round(diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
+def _round(trace: Trace, diagnosis: Diagnosis, call: CallId | None, number: int) -> CallId:
     """The call of this round (from 1) of the call site that is drawn."""
-    check_round(diagnosis, number)
+    from ..analysis.rounds.traces import calls_around
+
+    check_round(trace, diagnosis, number)
     shown = diagnosis.call(call)
-    if shown is not None and shown.call.traced and number <= shown.call.ran:
+    if shown is not None and number <= calls_around(trace, shown.call):
         return shown.call.id  # it stands for all calls of its function, with the values of that one
     site = diagnosis.rounds.site_of(shown.call.id) if shown is not None else None
     if site is None or len(site) < number:  # without --call: any place that ran so often

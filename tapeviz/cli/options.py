@@ -10,6 +10,7 @@ from ..wording import counted
 
 if TYPE_CHECKING:
     from ..analysis.model import Diagnosis
+    from ..trace.model import Trace
 
 
 def add_kernel_options(parser: argparse.ArgumentParser) -> None:
@@ -64,10 +65,12 @@ def wanted_turns(options: argparse.Namespace) -> tuple[int, ...]:
     return tuple(int(word) for word in words if str(word).isdecimal() and int(word) > 0)
 
 
-def check_round(diagnosis: Diagnosis, number: int | None) -> None:
+def check_round(trace: Trace, diagnosis: Diagnosis, number: int | None) -> None:
     """:class:`TapevizError` when no call site has a round of this number."""
+    from ..analysis.rounds.traces import calls_around
+
     most = max((len(site) for site in diagnosis.rounds.sites), default=0)
-    most = max([most, *(each.call.ran for each in diagnosis.calls)])
+    most = max([most, *(calls_around(trace, each.call) for each in diagnosis.calls)])
     if number is not None and number > most:
         often = counted(most, "time")
         ran = f"the gradient calls ran at most {often}" if most else "no gradient call ran"

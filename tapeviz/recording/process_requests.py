@@ -309,6 +309,8 @@ class ProcessRequests:
         growing.repeat(standing)
         if round is None:
             self._look_for_branches(until)
+        for call in standing if round is not None else ():
+            growing.open(call)
 
     def _look_for_branches(self, until: float) -> None:
         """Where a function's last call took none of the branches that ask for gradients, let the

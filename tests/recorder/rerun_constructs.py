@@ -127,6 +127,15 @@ return tf.vectorized_map(lambda r: tf.reduce_sum(r * r), x)""",
     "switch_case": """\
 which = tf.cast(tf.reduce_sum(x), tf.int32) % 3
 return tf.switch_case(which, [lambda: x * 1.0, lambda: x * 2.0, lambda: tf.sin(x)])""",
+    "switch_case out of range": """\
+outer = [lambda: x * 1.0, lambda: tf.switch_case(n + 9, [lambda: x + 2.0, lambda: tf.sin(x)])]
+return tf.switch_case(n - 3, outer) * 3.0""",
+    "jvp of a gradient": """\
+with tf.autodiff.ForwardAccumulator(v, tf.ones_like(v)) as acc:
+    with tf.GradientTape() as t:
+        l = tf.reduce_sum(tf.exp(tf.matmul(x, v)))
+    g = t.gradient(l, v)
+return acc.jvp(g) * 2.0""",
     "tape": """\
 with tf.GradientTape() as t:
     l = tf.reduce_mean(tf.nn.softmax(tf.matmul(x, v) + b)[:, 0])

@@ -319,10 +319,11 @@ def test_state_between_calls_that_others_write_to(record: Record) -> None:
     seen = record(
         """
         v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+        drawing = tf.random.Generator.from_seed(3)
         @tf.function
         def first(x):
             v.assign_add(x)
-            return v * w
+            return v * w + drawing.truncated_normal([2])
         @tf.function
         def second(x):
             w.assign(w * x + v)
@@ -332,11 +333,42 @@ def test_state_between_calls_that_others_write_to(record: Record) -> None:
             second(tf.constant(0.9))
             if step == 17:
                 v.assign(0.5)
+            if step == 18:
+                drawing.truncated_normal([1])
+            if step == 19:
+                w.scatter_nd_update([[0]], [4.0])  # lists: the callback gets its name as bytes
         """
     )
-    asked = [op for run, op in calls_of(seen) if run.call in (13, 18, 19, 21)]
-    assert len(asked) == 8
+    asked = [op for run, op in calls_of(seen) if run.call in (13, 18, 19, 20, 21)]
+    assert len(asked) == 10
     assert {look(seen, op.id).state for op in asked} == {"equal"}
+
+
+def test_calls_that_raised_are_known_up_to_there_and_the_calls_after_them(record: Record) -> None:
+    seen = record("""
+        v = tf.Variable(1.0)
+        @tf.function
+        def f(x):
+            y = v * x
+            v.assign_add(1.0)
+            tf.debugging.assert_less(y, 9.0)
+            return y + v
+        for x in (1.0, 2.0, 7.0, 0.5, 8.0, 0.25, 0.5):
+            try:
+                f(tf.constant(x))
+            except tf.errors.InvalidArgumentError:
+                pass
+        """)
+    (y,) = seen.op("Mul").outputs
+    found = []
+    for _, op in calls_of(seen):
+        inside = look(seen, op.id)
+        assert "tapeviz" not in inside.why
+        (value,) = (tensor for _, symbol, tensor, _ in inside.values if symbol == y)
+        found.append((inside.state, float(seen.value(value))))
+    raised = [("unchecked", 21.0), ("unchecked", 40.0)]
+    ended = [("equal", value) for value in (1.0, 4.0, 2.0, 1.5, 3.5)]
+    assert found == [*ended[:2], raised[0], ended[2], raised[1], *ended[3:]]
 
 
 def test_state_that_a_loop_with_python_may_have_written(record: Record) -> None:

@@ -121,6 +121,29 @@ def test_another_call_stands_for_the_gradient_calls_of_a_function() -> None:
     assert [*trace.ops] == sorted(trace.ops, key=lambda op: trace.ops[op].when)
 
 
+def test_a_call_that_raised_stands_for_its_function_when_it_is_looked_at() -> None:
+    asked = [
+        e.CallBegan(1, "gradient", 0, [e.RawOperand(-4)], [e.RawOperand(-1)], site=4),
+        e.CallEnded(1, [-2]),
+    ]
+    place, raised = EVENTS.index(TRACED[-1]), (CALLS[1], CALLS[2])
+    events = [
+        msgspec.structs.replace(event, error="no", outputs=[])
+        if isinstance(event, e.OpRan) and event.id in raised
+        else event
+        for event in [*EVENTS[:place], *asked, *EVENTS[place:]]
+    ]
+    events += [without_values(raised[1], "it raised")]  # as the recorder does at the end
+    growing = grown(events)
+    for looked, stands in ((None, CALLS[3]), (raised[0], raised[0]), (CALLS[0], CALLS[0])):
+        if looked is None:
+            growing.choose_calls()
+        else:
+            growing.open(OpId(looked), "no values")
+        (call,) = growing.finish().calls
+        assert (call.within, call.ran) == (stands, 2)
+
+
 def test_further_turns_of_a_loop_stay_when_the_inside_of_their_call_stands_last_once_more() -> None:
     growing = grown()
     first, other = (e.InsideComputed(call, graph=1) for call in CALLS[:2])

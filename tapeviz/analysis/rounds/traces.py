@@ -37,6 +37,14 @@ def graph_of_trace(trace: Trace, call: Call) -> int:
     return opened.runs if opened is not None else call.traced
 
 
+def calls_around(trace: Trace, call: Call) -> int:
+    """How often the compiled function was called that a gradient call stands in, with calls that
+    raised; 0 for one that ran eagerly."""
+    opened = trace.op(call.within)
+    function = trace.functions.get(opened.runs) if opened is not None else None
+    return len(function.calls) if function is not None else 0
+
+
 @for_latest
 def _graphs_apart(trace: Trace) -> Mapping[_Place, tuple[int, ...]]:
     """The graphs of the traces that are told apart, in the order of tracing, for each call site."""

@@ -145,11 +145,15 @@ def _running(
         else:
             append((encoder.keep, call, about.returned))
         if about.copy is not None and about.copy.spoiled:
-            resources = [inputs[place] for place in about.copy.spoiled]
-            kept.written.update(private.id_of(each) for each in resources if _is_variable(each))
+            note_writes([inputs[place] for place in about.copy.spoiled])
+
+    def note_writes(resources: Sequence[Any]) -> None:
+        """Note that what these variables hold now does not follow by running the call again."""
+        kept.written.update(private.id_of(each) for each in resources if _is_variable(each))
 
     @recording.guarded
     def raised(about: _Running, call: KeptCall, words: str) -> None:
+        note_writes(call.inputs)
         fields: dict[str, Any] = {"type": about.name, "error": words}
         fields |= {"site": recording.here(_getframe(1)), **of_thread(local.state)}
         append((encoder.call_failed, call, about.number, fields))

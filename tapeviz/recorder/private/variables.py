@@ -89,11 +89,21 @@ def writes_variable(op_type: str) -> bool:
     )
 
 
-# What an eager op of these types does to a variable is seen by no traced function.
+_DRAWS = ("Rng", "StatefulStandard", "StatefulUniform", "StatefulTruncated", "StatefulRandom")
+
+
+def draws_from_variable(op_type: str) -> bool:
+    """Whether an op of this type draws random numbers by the state in a variable, and moves it."""
+    return op_type.startswith(_DRAWS)
+
+
+# What an eager op of these types does to a variable is seen by no traced function. Callbacks get
+# bytes where the op did not go the fast path (the ``…_eager_fallback`` functions, 2.15-2.21).
 WRITES_OF_VARIABLES = frozenset(
-    name
+    kind
     for name in dir(tf.raw_ops)
-    if writes_variable(name) or name.startswith(("Rng", "StatefulStandard", "StatefulUniform"))
+    if writes_variable(name) or draws_from_variable(name)
+    for kind in (name, name.encode())
 )
 
 

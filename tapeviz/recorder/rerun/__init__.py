@@ -80,7 +80,8 @@ class Rerun:
         except Unknown as reason:
             return {"state": "unchecked", "why": str(reason)}
         except private.Refused as error:
-            return {"state": "unchecked", "why": f"a call before it raised: {error}"}
+            why = without_our_names(f"a call before it raised: {error}")
+            return {"state": "unchecked", "why": why}
         try:
             ran = program.look_inside(inputs, restore, readings.take_course)
         except private.Refused as error:

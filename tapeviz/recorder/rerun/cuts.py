@@ -31,8 +31,7 @@ from .definitions import (
 READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
 )
-_HARMLESS = READS | {"Assert", "StatefulRandomBinomial"} | RUN_FUNCTIONS
-_DRAWN_FROM_VARIABLES = ("Rng", "StatefulStandard", "StatefulUniform", "StatefulTruncated")
+_HARMLESS = READS | {"Assert"} | RUN_FUNCTIONS
 _OPAQUE = (functions.VARIANT, functions.RESOURCE)
 
 
@@ -69,7 +68,7 @@ def is_repeatable(node: Any) -> bool:
         return definition is not None and not cut(definition).is_changed
     if not about.is_stateful or node.op in _HARMLESS or private.writes_variable(node.op):
         return True
-    return str(node.op).startswith(_DRAWN_FROM_VARIABLES)
+    return private.draws_from_variable(node.op)
 
 
 def cut(definition: Any, *, repeats_datasets: bool = False, in_xla: bool = False) -> Cut:

@@ -24,6 +24,7 @@ WHICH = -1
 TURNS = -2
 """The output of a loop that stands for how often it turns."""
 _PY_FUNCTION = "EagerPyFunc"
+_UNSEEN = ("__backward_", "__inference__jvp_")
 _XLA = "_XlaMustCompile"
 _OURS = re.compile(r"__tapeviz_\d+_")
 _numbers = counter(1)
@@ -286,10 +287,13 @@ def functions_of(node: Any) -> list[Any]:
     return [function for _, function in branches_of(node)]
 
 
-def is_backward_call(node: Any) -> bool:
-    """Whether a node calls the backward function of a compiled function, whose graph TensorFlow
-    makes where no hook sees it (``_BACKWARD_PREFIX`` of polymorphic_function, 2.15-2.21)."""
-    return node.op in CALLS and "__backward_" in node.attr["f"].func.name
+def is_unseen_call(node: Any) -> bool:
+    """Whether a node calls a function whose graph TensorFlow makes where no hook sees it: the
+    backward function of a compiled one (``_BACKWARD_PREFIX`` of polymorphic_function), or what a
+    ``ForwardAccumulator`` computes a tangent with (``_jvp_exact_shapes`` of forwardprop). Seen in
+    2.15-2.21."""
+    name = node.attr["f"].func.name if node.op in CALLS else ""
+    return any(unseen in name for unseen in _UNSEEN)
 
 
 def is_xla(definition: Any) -> bool:

@@ -36,13 +36,15 @@ class PathStep(NamedTuple):
     """One level down: the op and the part of it, empty for a call, ``then``, ``body`` …
 
     ``node``: its name in the ``FunctionDef``; ``is_of_dataset``: it is the body of a loop over a
-    dataset, which TensorFlow runs as it is written.
+    dataset, which TensorFlow runs as it is written; ``is_last``: of the branches of a conditional,
+    it is the last.
     """
 
     op: str
     part: str
     node: str
     is_of_dataset: bool = False
+    is_last: bool = False
 
 
 ProbePath = tuple[PathStep, ...]
@@ -129,8 +131,9 @@ class Prober:
         *,
         in_xla: bool,
         is_of_dataset: bool = False,
+        is_last: bool = False,
     ) -> tuple[Edited, _Found] | None:
-        path = (*around, PathStep(op, part, node.name, is_of_dataset))
+        path = (*around, PathStep(op, part, node.name, is_of_dataset, is_last))
         definition = functions.definition(name) if len(path) < limits.DEEPEST_FUNCTION else None
         if definition is None:
             return None
@@ -148,7 +151,10 @@ class Prober:
     def _conditional(self, op: str, node: Any, path: ProbePath) -> _Found:
         which = _which(path, op, node)
         branches = list(branches_of(node))
-        inners = [self._inner(f.name, path, op, node, part, in_xla=False) for part, f in branches]
+        inners = [
+            self._inner(f.name, path, op, node, part, in_xla=False, is_last=f is branches[-1][1])
+            for part, f in branches
+        ]
         edited = [inner for inner in inners if inner is not None]
         if len(edited) < len(branches):
             return [which]

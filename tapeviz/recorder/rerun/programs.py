@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import private
 from ..private import functions
 from .cuts import CutOutput, cut, written_arguments
-from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_backward_call, is_xla
+from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_unseen_call, is_xla
 from .optimized import GivenValue, LoopPath, OptimizedCopy
 from .probes import Probe, Probed, ProbePath, Prober
 
@@ -154,7 +154,7 @@ class Program:
 
 
 def _is_wanted(path: ProbePath, op: str, node: Any) -> bool:
-    return is_backward_call(node) or node.op not in _PASSES_ON
+    return is_unseen_call(node) or node.op not in _PASSES_ON
 
 
 def _has_xla(definition: Any) -> bool:

@@ -84,13 +84,16 @@ class Readings:
         if not path:
             self.put(at, probe.op, probe.output, Known(tensor, word))
             return
-        (op, part, *_), *rest = path
+        step, *rest = path
+        op, part = step.op, step.part
         if part == "body":
-            dtype = functions.VARIANT if any(step.part == "body" for step in rest) else probe.dtype
+            dtype = (
+                functions.VARIANT if any(below.part == "body" for below in rest) else probe.dtype
+            )
             for turn in self.wanted.with_those_before(self.turns.get((at, op), 0)):
                 item = functions.list_item(tensor, self.wanted.place(turn), dtype)
                 self._read(probe, rest, item, (*at, (op, turn)), word)
-        elif not part or _is_taken(part, self.conditions.get((at, op))):
+        elif not part or _is_taken(step, self.conditions.get((at, op))):
             self._read(probe, rest, tensor, (*at, (op, 0)), word)
 
     def size_of_all_turns(self) -> tuple[float, float]:
@@ -133,7 +136,11 @@ def _is_alike(given: Any, beside: Any) -> bool:
     return bool(np.allclose(first, other, slack, slack * size, equal_nan=True))
 
 
-def _is_taken(part: str, condition: Any) -> bool:
-    if condition is None or part.startswith("branch"):
-        return condition is not None and part == f"branch{int(condition)}"
-    return bool(condition) == (part == "then")
+def _is_taken(step: PathStep, condition: Any) -> bool:
+    """Whether a branch ran. ``Case`` runs its last one for an index out of range."""
+    if condition is None:
+        return False
+    if not step.part.startswith("branch"):
+        return bool(condition) == (step.part == "then")
+    number, index = int(step.part.removeprefix("branch")), int(condition)
+    return index == number or (step.is_last and not 0 <= index < number)

@@ -47,7 +47,7 @@ class OpeningChooser:
         """While the snippet runs: the first call of each function."""
         self._graphs = graphs
         self._runs: list[tuple[int, int]] = []
-        self._raised: dict[int, int] = {}
+        self._raised: list[tuple[int, int]] = []
         self._tapes: dict[int, int] = {}
         self._asked: dict[tuple[int, str], tuple[int, int]] = {}
         self._insides: dict[int, e.InsideComputed] = {}
@@ -60,7 +60,7 @@ class OpeningChooser:
             self.first.opened.add(op.id)
             self.first.representatives.update(dict.fromkeys(new, op.id))
         if op.error:
-            self._raised[graphs[0]] = op.id
+            self._raised.append((op.id, graphs[0]))
         else:
             self._runs.append((op.id, graphs[0]))
 
@@ -90,13 +90,13 @@ class OpeningChooser:
         opening = Opening(insides=dict(self._insides))
         for event in further:
             _take_in(opening.insides, event)
-        top = dict(runs)
+        top = dict([*runs, *(call for call in self._raised if call[0] in wanted)])
         last = sorted({graph: op for op, graph in runs}.values())
         for op in (*last, *opening.insides, *wanted):
             if op in top:
                 opening.opened.add(op)
                 opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
-        for graph, op in self._raised.items():
+        for graph, op in {graph: op for op, graph in self._raised}.items():
             opening.opened.add(op)
             for inner in graphs.within(graph):
                 opening.representatives.setdefault(inner, op)
