@@ -20,36 +20,22 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import is_not
 from time import perf_counter
 from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
-from . import limits, private
+from . import limits, private, stack_depth
 from .held.frames import held_by_names
 from .hooks.instrument import instrument
 from .installed import Installed, clean, is_ours
 
 _MODULES = {"tf": ("tensorflow",), "np": ("numpy",), "keras": ("keras", "tensorflow.keras")}
-_PROBE = compile(
-    """
-def deeper(depth):
-    try:
-        return deeper(depth + 1)
-    except RecursionError:
-        return depth
-reached = deeper(1)
-""",
-    "<probe>",
-    "exec",
-)
 _FIELDS_OF_BYTECODE = frozenset(
     f"co_{name}" for name in ("code", "consts", "names", "stacksize", "lines", "positions")
 )
 _OF_BYTECODE = re.compile(rf"\b(?:dis|{'|'.join(_FIELDS_OF_BYTECODE)})\b")
-_HOOK = 1
-"""A function that is given arguments calls a hook first, which needs one frame more."""
 EventFields = dict[str, Any]
 
 _SHORT_FRAMES = 25
@@ -92,8 +78,8 @@ def run_as_main(
     sys.argv = list(argv)
     sys.orig_argv = [sys.executable, *argv]
     probe: dict[str, Any] = {}
-    exec(_PROBE, probe)
-    with _whole_stack(probe["reached"]):
+    exec(stack_depth.PROBE, probe)
+    with stack_depth.as_of_script(probe["reached"]):
         _call_as_builtins()
         for block in compiled[:-1]:
             try:
@@ -124,30 +110,6 @@ def on_short_frames(run: Callable[[], None]) -> None:
 
 def _called_by_another(run: Callable[[], None]) -> Callable[[], None]:
     return lambda: run()
-
-
-@contextlib.contextmanager
-def _whole_stack(reached: int) -> Iterator[None]:
-    """Allow as many nested calls before RecursionError as a script has, whose module is at depth 1.
-
-    ``reached``: the depth of a module that is run here, under the limit of now.
-    """
-    limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
-    below = limit - 1 - reached + _HOOK
-
-    def setrecursionlimit(limit: int, /) -> None:
-        setting(limit + below)
-
-    def getrecursionlimit() -> int:
-        return getting() - below
-
-    setrecursionlimit(limit)
-    sys.setrecursionlimit, sys.getrecursionlimit = setrecursionlimit, getrecursionlimit
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit, sys.getrecursionlimit = setting, getting
-        setting(limit)
 
 
 def remember_text(source: str, filename: str, installed: Installed) -> None:

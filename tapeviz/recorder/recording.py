@@ -8,6 +8,7 @@ from functools import wraps
 from sys import _getframe
 from types import FrameType
 from typing import Any, TypeVar
+from weakref import ref
 
 from . import private
 from .hooks.definitions import Definitions
@@ -16,6 +17,7 @@ from .hooks.traced_names import TracedNames
 from .log import Log
 from .sites import Sites
 from .symbols import Symbols
+from .weak_keys import ByGraph
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -31,6 +33,8 @@ class RecordingContext:
         kept_calls: KeptCalls,
         source: str,
         filename: str,
+        *,
+        holds_what_runs: bool,
     ) -> None:
         self.log = log
         self.append = log.append
@@ -41,6 +45,8 @@ class RecordingContext:
         self.filename = filename
         self.symbols = symbols
         self.kept_calls = kept_calls
+        self.holds_what_runs = holds_what_runs
+        """Graphs and gradient functions stay as long as this, though the snippet drops them."""
         self.on_op: Any = None
         """The op callback, on each thread whose ops are seen."""
         self.definitions = Definitions(source)
@@ -48,11 +54,10 @@ class RecordingContext:
         """The numbers of the threads that trace a graph now, each as often as it traces some."""
         self.jacobians: set[int] = set()
         """Calls whose backward pass TensorFlow traces into a graph of its own (pfor)."""
-        self.bodies: dict[str, Any] = {}
+        self.bodies: dict[str, ref[Any]] = {}
         """Graphs that branches and loops run, by the names that ops know them by."""
         self.traced_names = TracedNames(source)
-        self.runs: dict[tuple[int, str], list[Any]] = {}
-        """Graphs that an op runs, by the graph that it is in and its name."""
+        self._runs: ByGraph[dict[str, list[Any]]] = ByGraph("runs", holds=holds_what_runs)
         self.returned: dict[int, int] = {}
         """How many outputs a graph had when it was traced: for gradients TensorFlow adds some."""
         self._generated: dict[tuple[str, int], tuple[str, int, str]] = {}
@@ -68,6 +73,25 @@ class RecordingContext:
         if tracer and tracer not in self.tracing and private.graph_being_built() is not None:
             tracer = self.tracing[-1] if self.tracing else tracer
         self.append((self.encoder.from_thread, tracer, *row) if tracer else row)
+
+    def note_run(self, op: Any, graphs: list[Any]) -> None:
+        """``op``, which is in a graph, runs these graphs."""
+        self._runs_in(op.graph)[op.name] = graphs
+
+    def note_body(self, graph: Any) -> None:
+        """``graph`` is complete: ops that run it find it by its name."""
+        self.bodies[graph.name] = ref(graph)
+        self._runs_in(graph)
+
+    def _runs_in(self, graph: Any) -> dict[str, list[Any]]:
+        runs = self._runs.get(graph)
+        if runs is None:
+            runs = self._runs[graph] = {}
+        return runs
+
+    def run_by(self, graph: Any, op: str) -> list[Any] | None:
+        """The graphs that the op of this name in ``graph`` runs, as they were traced."""
+        return (self._runs.get(graph) or {}).get(op)
 
     def emit(self, fields: dict[str, Any], tensors: list[Any] | tuple[Any, ...] = ()) -> None:
         """Log an event. ``tensors``: those it names, eager or symbolic."""

@@ -40,6 +40,7 @@ from .installed import Installed
 from .log import Log, Send
 from .recording import RecordingContext
 from .rerun import Rerun
+from .rerun.report import report_without_function
 from .rerun.silence import silence
 from .sites import Sites
 from .symbols import Symbols
@@ -48,7 +49,7 @@ from .unseen import above, profiling, tracing
 from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1
-# A snippet that has one of these words can see when a tensor dies.
+# A snippet that has one of these words can see when a tensor or a function dies.
 _LIFETIMES = ("weakref", "__del__", "getrefcount", "get_referrers", "get_objects")
 _OBJECTS_OF_BATCH = 20_000
 _COLLECTIONS_UNTIL_FULL = 100_000
@@ -75,11 +76,19 @@ class Session:
         boundary: CodeType = program.run_as_main.__code__
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
-        self._kept_calls = KeptCalls(int(options.get("call_budget", limits.CALL_BYTES)))
+        sees_ends = any(word in source for word in _LIFETIMES)
+        call_budget = int(options.get("call_budget", limits.CALL_BYTES))
+        self._kept_calls = KeptCalls(call_budget, holds_graphs=not sees_ends)
         self.encoder = Encoder(self._sites, symbols, self.tensors, History(), self._kept_calls)
-        self.log = Log(self.encoder, send, any(word in source for word in _LIFETIMES))
+        self.log = Log(self.encoder, send, at_once=sees_ends)
         self.recording = RecordingContext(
-            self.log, self._sites, symbols, self._kept_calls, source, filename
+            self.log,
+            self._sites,
+            symbols,
+            self._kept_calls,
+            source,
+            filename,
+            holds_what_runs=not sees_ends,
         )
         self._rerun = Rerun(self.recording)
 
@@ -142,6 +151,8 @@ class Session:
         if call is None:
             return {"error": "this call was not kept: there were too many"}, []
         turns = request.get("turns", ())
+        if call.graph is None:
+            return self.tensors.answer(self.encoder.answer_inside(report_without_function(call.op)))
         inside = self._rerun.look(
             call, turns=turns, has_all_turns=bool(request.get("all_turns", False))
         )

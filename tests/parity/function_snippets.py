@@ -158,6 +158,22 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "functions that trace each other reach as deep as without hooks",
+        """
+        import tensorflow as tf
+        def depth(n):
+            try: return depth(n + 1)
+            except RecursionError: return n
+        top = depth(1)
+        @tf.function(autograph=False)
+        def f(k):
+            if k: return f(k - 1)
+            print(round((top - depth(1)) / 12))
+            return k
+        f(12)
+        """,
+    ),
+    snippet(
         "what TensorFlow logs from C++ is logged once",
         """
         import atexit

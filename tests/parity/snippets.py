@@ -445,6 +445,41 @@ SNIPPETS = (
         del module
         gc.collect()
         print(ref() is None)
+
+        def functions():
+            @tf.function
+            def f(x):
+                def loop():
+                    return tf.while_loop(lambda y: y < 9.0, lambda y: [y * x], [x])[0]
+
+                return tf.cond(x > 0.0, loop, lambda: x)
+
+            f(tf.constant(2.0))
+            with tf.GradientTape() as t:
+                t.watch(x := tf.constant(3.0))
+                y = f(x)
+            t.gradient(y, x)
+            concrete = f.get_concrete_function(tf.constant(1.0))
+            return [weakref.ref(each) for each in (f, concrete, concrete.graph)]
+
+        @tf.custom_gradient
+        def doubled(x):
+            held = x * 2.0
+            ghosts.append(weakref.ref(held))
+            return x * 2.0, lambda upstream: upstream * held
+
+        ghosts = []
+        with tf.GradientTape() as t:
+            t.watch(x := tf.constant(3.0))
+            y = doubled(x)
+        print(t.gradient(y, x))
+        del t
+        print("in a gradient function", ghosts[0]() is None)
+
+        dropped = functions()
+        gc.collect()
+        print([each() is None for each in dropped])
+        print([each for each in gc.get_objects() if type(each).__name__.endswith("FuncGraph")])
         """,
     ),
     snippet(

@@ -276,10 +276,13 @@ class _Walk:
             return None  # it has no form for these shapes: TensorFlow's own answer holds
 
     def _call(self, op: KeptOp, upstream: list[Any]) -> Any:
-        if isinstance(op.backward, OwnGradient):
-            return op.backward(upstream, self._kept)
-        if op.backward is not None:
-            return op.backward(*upstream)
+        try:
+            if isinstance(op.backward, OwnGradient):
+                return op.backward(upstream, self._kept)
+            if op.backward is not None:
+                return op.backward(*upstream)
+        except ReferenceError as error:
+            raise NoGradient("the snippet dropped the function that computes it") from error
         inputs = [self._kept(identity) for identity in op.inputs]
         outputs = [self._kept(identity) for identity in op.outputs]
         return private.gradient_function(

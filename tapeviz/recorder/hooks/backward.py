@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import proxy
 
 from .. import private
 from ..installed import Installed
@@ -121,7 +122,8 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
         )
         encoder = recording.encoder
         first = body.first if body else []
-        recording.log_row((encoder.recorded, fields, *ids, first, backward, op, eager))
+        kept = backward if recording.holds_what_runs else _not_held(backward)
+        recording.log_row((encoder.recorded, fields, *ids, first, kept, op, eager))
         return op
 
     def recording_operation(
@@ -136,6 +138,14 @@ def _recording(recording: RecordingContext, record: Callable[..., Any]) -> Calla
         return record(op_type, outputs, inputs, wrapped, forward)
 
     return recording_operation
+
+
+def _not_held(function: Any) -> Any:
+    """A function that raises ``ReferenceError`` once nobody else holds it, as its tape does."""
+    try:
+        return proxy(function)
+    except TypeError:  # an object that knows no weak references
+        return function
 
 
 def _backward(

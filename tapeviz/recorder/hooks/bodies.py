@@ -16,6 +16,8 @@ from ..encode import of_thread
 from ..installed import Installed
 from ..recording import RecordingContext, caller
 from ..rerun.sources import Tapped
+from ..stack_depth import UncountedFrame
+from ..weak_keys import WeakKeys
 from .graph_ops import put_into_graph
 from .kept_calls import KeptCall
 from .ops import MANY
@@ -58,20 +60,21 @@ def _tracing(recording: RecordingContext, trace: Callable[..., Any]) -> Callable
     def tracing(*args: Any, **named: Any) -> Any:
         if _is_silent(recording):
             return trace(*args, **named)
-        begun(caller())
-        graph = None
-        try:
-            graph = trace(*args, **named)
-            return graph
-        finally:
-            ended(graph)
+        with UncountedFrame():  # functions that call themselves trace each other
+            begun(caller())
+            graph = None
+            try:
+                graph = trace(*args, **named)
+                return graph
+            finally:
+                ended(graph)
 
     return tracing
 
 
 def _about(recording: RecordingContext, graph: Any) -> dict[str, Any]:
     number = recording.symbols.graph(graph)
-    recording.bodies[graph.name] = graph
+    recording.note_body(graph)
     recording.returned[number] = len(graph.outputs)
     about: dict[str, Any] = {
         "graph": number,
@@ -90,7 +93,6 @@ class _Running(NamedTuple):
     ``copy``: what runs in its place; ``attrs``: those of its op.
     """
 
-    graph: Any
     number: int
     returned: int | None
     copy: Tapped | None
@@ -106,7 +108,7 @@ def _running(
     append, encoder, local = recording.append, recording.encoder, recording.local
     here, late, scopes = recording.sites.here, recording.here_when_called, private.thread_data()
     rows = recording.log.rows
-    known: dict[Any, _Running] = {}  # kept_calls holds each anyway
+    known: WeakKeys[_Running] = WeakKeys()
 
     def looked_up(function: Any) -> _Running | None:
         graph = private.graph_behind(function)
@@ -116,7 +118,7 @@ def _running(
         # TensorFlow 2.15 traces the backward pass of a backward pass where no hook sees it.
         returned, copy = recording.returned.get(number), taps.copy_of(function)
         name, attrs = function.name.decode(), private.attrs_of_calls()
-        about = known[function] = _Running(graph, number, returned, copy, name, attrs)
+        about = known[function] = _Running(number, returned, copy, name, attrs)
         return about
 
     @recording.guarded
@@ -126,7 +128,7 @@ def _running(
             return None  # a graph's tensor that leaked: TensorFlow refuses it
         local.hidden += 1
         try:
-            return about, kept.begin(about.graph, function, inputs)
+            return about, kept.begin(private.graph_behind(function), function, inputs)
         finally:
             local.hidden -= 1
 
@@ -168,7 +170,7 @@ def _running(
     def put(graph: Any, into: Any, outputs: Sequence[Any]) -> None:
         op = private.newest_call(into, outputs)
         if op is not None:
-            recording.runs[recording.symbols.graph(into), op.name] = [graph]
+            recording.note_run(op, [graph])
             put_into_graph(recording, op.type, op.inputs, None, op.outputs, into)
 
     def running_in_graph(into: Any, function: Any, args: tuple[Any, ...]) -> Any:

@@ -74,7 +74,7 @@ def put_into_graph(
     fields |= of_thread(recording.local.state)
     if kind in _BRANCHES and attrs:
         branches = _branches(recording, kind, attrs)
-        recording.runs[fields["graph"], op.name] = branches
+        recording.note_run(op, branches)
         if None not in branches:  # those of a ``Defun`` (tf.nn.ctc_loss) have no graph
             graphs, condition = [recording.symbols.graph(branch) for branch in branches], 0
             if kind.endswith("While"):  # a turn is drawn as the body's
@@ -97,7 +97,7 @@ def _note_dataset_loop(recording: RecordingContext, op: Any) -> None:
     if body is None:
         return
     number, runs = recording.symbols.graph(op.graph), recording.symbols.graph(body)
-    recording.runs[number, op.name] = [body]
+    recording.note_run(op, [body])
     ids = [0 if tensor is None else recording.emit_symbolic(tensor) for tensor in given]
     recording.log_row((recording.encoder.runs, [runs], number, 0, ids))
 
@@ -117,4 +117,5 @@ def _branches(recording: RecordingContext, op_type: str, attrs: Any) -> list[Any
     named = dict(zip(attrs[::2], attrs[1::2], strict=False))
     given = [named[attr] for attr in _BRANCHES[op_type]]
     functions = given[0].list.func if "Case" in op_type else [each.func for each in given]
-    return [recording.bodies.get(function.name) for function in functions]
+    known = (recording.bodies.get(function.name) for function in functions)
+    return [None if graph is None else graph() for graph in known]

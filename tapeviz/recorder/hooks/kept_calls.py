@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from operator import is_
 from threading import RLock
 from time import monotonic, process_time
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from .. import limits, private
 from ..numbering import own_ops
 from ..private import FIRST_ID
 from ..values import address_of
+from ..weak_keys import ByGraph
 
 _SLOW_READ = 0.02
 _LARGE = 1 << 20
@@ -54,14 +56,16 @@ class Handle(NamedTuple):
 class KeptCall:
     """One eager call. ``number``: from 1, among those of its graph; ``sequence``: among all calls.
 
+    ``graph_ref``, ``function_ref``: references to the graph and the ``AtomicFunction``, which
+    :class:`KeptCalls` holds or the graph itself.
     ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
     took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
     number of the eager op, 0 until it is encoded, and if it was not seen.
     """
 
-    graph: Any
-    function: Any
+    graph_ref: Callable[[], Any]
+    function_ref: Callable[[], Any]
     number: int
     sequence: int
     inputs: Sequence[Any]
@@ -71,6 +75,15 @@ class KeptCall:
     sources: Sequence[Any] = ()
     op: int = 0
     nbytes: int = 0
+
+    @property
+    def graph(self) -> Any:
+        """``None`` if the snippet has dropped the function."""
+        return self.graph_ref()
+
+    @property
+    def function(self) -> Any:
+        return self.function_ref()
 
 
 class _Readable(NamedTuple):
@@ -89,6 +102,8 @@ class _Traced:
     """Ids of tensors that the function holds anyway."""
     resources: Sequence[int]
     """Places of the arguments that are resources."""
+    functions: set[Any] = field(default_factory=set)
+    """Those that were called; TensorFlow drops what nobody holds."""
     tail: Sequence[Any] = ()
     """The last arguments, which the function captured: in each call they are the same tensors."""
     tail_ids: Sequence[int] = ()
@@ -126,10 +141,11 @@ class _Traced:
 class KeptCalls:
     """The calls of one run, within ``budget`` bytes.
 
+    ``holds_graphs``: the graph of a call lives as long as this, even if the snippet drops it.
     ``written``: ids of handles that an eager op wrote to since their variable was last read here.
     """
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, *, holds_graphs: bool) -> None:
         self.timeline: dict[int, KeptCall] = {}
         """The kept calls by their sequence numbers; the missing ones were forgotten."""
         self.states: dict[int, list[tuple[int, Any]]] = {}
@@ -137,7 +153,7 @@ class KeptCalls:
         order."""
         self.written: set[int] = set()
         self._budget = budget
-        self._traced: dict[Any, _Traced] = {}
+        self._traced: ByGraph[_Traced] = ByGraph("calls", holds=holds_graphs)
         self._sequence = 0
         self._bytes = 0
         self._spare: deque[KeptCall] = deque()
@@ -161,13 +177,14 @@ class KeptCalls:
             traced.count += 1
             traced.fresh_calls += 1
             self._sequence += 1
-            call = KeptCall(graph, function, traced.count, self._sequence, arguments)
+            traced.functions.add(function)
+            call = KeptCall(ref(graph), ref(function), traced.count, self._sequence, arguments)
             self._checkpoint(traced, call)
             return call
 
     def identify(self, call: KeptCall) -> list[int]:
         """The ids of a call's arguments."""
-        traced, inputs = self._traced[call.graph], call.inputs
+        traced, inputs = self._traced_of(call), call.inputs
         tail = inputs[len(traced.ids) :]
         if len(tail) != len(traced.tail) or not all(map(is_, tail, traced.tail)):
             traced.take_tail(inputs)
@@ -188,7 +205,7 @@ class KeptCalls:
             call.outputs = tuple(map(_held, call.outputs))
             size += sum(map(_size, call.outputs))
         with self._lock:
-            traced = self._traced[call.graph]
+            traced = self._traced_of(call)
             self._add(traced, call, size + self._keep_inputs(traced, call))
 
     def _keep_inputs(self, traced: _Traced, call: KeptCall) -> int:
@@ -210,7 +227,7 @@ class KeptCalls:
 
     def graphs(self) -> list[Any]:
         """The graphs that were called, in the order of their first calls."""
-        return list(self._traced)
+        return self._traced.graphs()
 
     def call(self, graph: Any, number: int) -> KeptCall | None:
         """A call by its number; ``None`` if there is none, or it was forgotten."""
@@ -317,10 +334,18 @@ class KeptCalls:
             self._forget(self._spare.popleft())
 
     def _forget(self, call: KeptCall) -> None:
-        traced = self._traced[call.graph]
-        del traced.calls[call.number], self.timeline[call.sequence]
-        traced.dropped.append(call.sequence)
+        traced = self._traced.get(call.graph)
+        if traced is not None:
+            del traced.calls[call.number]
+            traced.dropped.append(call.sequence)
+        del self.timeline[call.sequence]
         self._bytes -= call.nbytes
+
+    def _traced_of(self, call: KeptCall) -> _Traced:
+        """For a call that has not ended: its graph lives."""
+        traced = self._traced.get(call.graph)
+        assert traced is not None
+        return traced
 
 
 def _held(tensor: Any) -> Any:

@@ -32,3 +32,10 @@ class InsideReport:
         self.event |= {"values": rows, "branches": [], "turns": [], "adds": True}
         self.tensors = [(name, tensor) for name, tensor in self.tensors if name in names]
         self.ops, self.has_gaps = [], True
+
+
+def report_without_function(op: int) -> InsideReport:
+    """The report about a call, the eager op of this number, whose function is gone."""
+    why = "the snippet dropped the function"
+    event = {"op": op, "state": "unchecked", "why": why, "values": []}
+    return InsideReport(event, has_gaps=True)

@@ -46,6 +46,8 @@ class RerunVariables:
         return self._program(call, repeats_datasets=self._repeats_datasets(call))
 
     def _program(self, call: KeptCall, *, repeats_datasets: bool) -> Program:
+        if call.graph is None:
+            raise Unknown("the snippet has dropped the function")
         name = call.function.name
         key = name, repeats_datasets
         if key not in self._programs:
@@ -79,7 +81,7 @@ class RerunVariables:
 
     def _bodies(self, op: Any) -> Sequence[Any]:
         """The graphs that an op in a graph runs, as far as they are known."""
-        runs = self._recording.runs.get((self._recording.symbols.graph(op.graph), op.name), ())
+        runs = self._recording.run_by(op.graph, op.name) or ()
         return [graph for graph in runs if graph is not None]
 
     def sources(self, call: KeptCall) -> list[Any]:
@@ -148,9 +150,10 @@ class RerunVariables:
         return self._own[handle.id]
 
     def _shape_of(self, graph: Any, source: CutOutput) -> Any:
-        symbols = self._recording.symbols
         for op in source.path:
-            (graph,) = self._recording.runs[symbols.graph(graph), op]
+            runs = self._recording.run_by(graph, op)
+            assert runs is not None, op
+            (graph,) = runs
         with suppress(KeyError):  # a loop, which gradients have put another one for
             op = graph.get_operation_by_name(source.op)
             asked = op.inputs[0] if source.output == WHICH else op.outputs[source.output]

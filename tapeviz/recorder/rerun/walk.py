@@ -293,7 +293,7 @@ class Walk:
 
     def _run_by(self, scope: _Scope, op: Any) -> list[Any] | None:
         """The graphs as they were traced: for gradients TensorFlow rewrites the op later."""
-        return self._recording.runs.get((self._symbols.graph(scope.graph), op.name))
+        return self._recording.run_by(scope.graph, op.name)
 
     def _value(self, scope: _Scope | None, symbol: Any) -> Known:
         """The value of a graph's tensor, an outer graph's included."""

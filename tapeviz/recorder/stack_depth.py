@@ -1,0 +1,85 @@
+"""Let Python's recursion limit count the frames of the snippet alone."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from threading import RLock
+
+PROBE = compile(
+    """
+def deeper(depth):
+    try:
+        return deeper(depth + 1)
+    except RecursionError:
+        return depth
+reached = deeper(1)
+""",
+    "<probe>",
+    "exec",
+)
+_HOOK = 1
+"""A function that is given arguments calls a hook first, which needs one frame more."""
+
+
+class _Limit:
+    """The limit that the snippet knows, and the frames which a plain run does not have.
+
+    ``below``: those that called the snippet; ``between``: those that its functions call each other
+    through. Inside of these TensorFlow's functions reach the limit, which call no hook.
+    """
+
+    def __init__(self) -> None:
+        self.of_snippet = sys.getrecursionlimit()
+        self._below = self._between = 0
+        self._set_real = sys.setrecursionlimit
+        self._lock = RLock()
+
+    def change(self, limit: int, below: int) -> None:
+        """Raises ``RecursionError`` if the stack is deeper than this limit already."""
+        self._set_real(limit + below + max(_HOOK, self._between))
+        self.of_snippet, self._below = limit, below
+
+    def add_between(self, frames: int) -> None:
+        with self._lock:
+            self._between += frames
+            with contextlib.suppress(RecursionError):  # the next change sets it again
+                self.change(self.of_snippet, self._below)
+
+
+_limit = _Limit()
+
+
+@contextlib.contextmanager
+def as_of_script(reached: int) -> Iterator[None]:
+    """Allow as many nested calls before RecursionError as a script has, whose module is at depth 1.
+
+    ``reached``: the depth of a module that is run here, under the limit of now.
+    """
+    limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
+    below = limit - 1 - reached
+
+    def setrecursionlimit(limit: int, /) -> None:
+        _limit.change(limit, below)
+
+    def getrecursionlimit() -> int:
+        return _limit.of_snippet
+
+    setrecursionlimit(limit)
+    sys.setrecursionlimit, sys.getrecursionlimit = setrecursionlimit, getrecursionlimit
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit, sys.getrecursionlimit = setting, getting
+        setrecursionlimit(limit)
+
+
+class UncountedFrame:
+    """A block in which a function of ours runs one of the snippet's: its frame is not counted."""
+
+    def __enter__(self) -> None:
+        _limit.add_between(1)
+
+    def __exit__(self, *_: object) -> None:
+        _limit.add_between(-1)
