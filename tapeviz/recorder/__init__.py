@@ -11,9 +11,9 @@ from typing import Any
 
 from .after.check import check
 from .after.replay import replay
-from .session import Session
+from .session import Session, hiding_above
 
-__all__ = ["answer", "run"]
+__all__ = ["answer", "hiding_above", "run"]
 
 _last: Session | None = None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from gc import freeze, get_threshold, set_threshold, unfreeze
 from platform import python_version
 from secrets import randbelow
 from sys import _getframe
 from time import monotonic
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import tensorflow as tf
@@ -278,6 +278,15 @@ class Session:
 
     def _note(self, words: str) -> None:
         self.recording.emit({"e": "note", "message": words})
+
+
+@contextmanager
+def hiding_above(function: FunctionType) -> Iterator[None]:
+    """Hide a function, which calls what the snippet left for its end, and what called it."""
+    with Installed() as hidden:
+        code = function.__code__
+        above.install(code, _files_around(_getframe()) | {code.co_filename}, hidden)
+        yield
 
 
 def _files_around(frame: FrameType | None) -> frozenset[str]:

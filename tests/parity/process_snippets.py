@@ -63,6 +63,25 @@ class Odd(metaclass=Meta):
 odd, kind = Odd(), Odd
 print("end")
 """,
+    "atexit_frames": """
+import atexit, functools, inspect, logging, sys, traceback, warnings
+logging.basicConfig(stream=sys.stdout, format="%(funcName)s %(lineno)d %(filename)s %(message)s", level=logging.INFO)
+class Ends:
+    def close(self):
+        logging.info("m"); logging.info("m", stacklevel=4); logging.info("m", stack_info=True)
+    def __del__(self): logging.info("deleted"); traceback.print_stack(file=sys.stdout)
+ends = Ends()
+atexit.register(ends.close)
+def last():
+    warnings.warn("late", stacklevel=2); warnings.warn("later", stacklevel=9)
+    print([each.function for each in inspect.stack()], [each.name for each in traceback.extract_stack()])
+    fails()
+def fails(): logging.info("f", stacklevel=2); logging.info("f", stacklevel=3)
+atexit.register(last)
+atexit.register(functools.partial(logging.info, "partial"))
+atexit.register(logging.info, "direct")
+logging.info("m", stacklevel=3); logging.info("m", stack_info=True, stacklevel=2)
+""",
     "atexit_exit": """
 import atexit, sys
 atexit.register(print, "at exit")
@@ -666,6 +685,7 @@ print(f())
 ON_STDERR_TOO = {
     "atexit",
     "atexit_exit",
+    "atexit_frames",
     "warnings",
     "logging",
     "logging2",

@@ -205,7 +205,8 @@ class KernelEndpoint:
             shows = request["shows_figures"]
             draw_without_windows(self._publish_picture if shows else None)
             self._record(request, needed.restore)
-            end_script()
+            with self._recorder.hiding_above(end_script):
+                end_script()
 
     def _restart_sending(self) -> None:
         """Restart the thread that sends, if a builtin that the snippet removed has ended it."""

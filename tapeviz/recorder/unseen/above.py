@@ -4,6 +4,7 @@ and lists of frames; the recorder's files from ``inspect``."""
 from __future__ import annotations
 
 import inspect
+import logging
 import sys
 import traceback
 import warnings
@@ -51,6 +52,8 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
+    # Private, Python 3.10-3.13: where a logger begins to look for the line that calls it.
+    installed.replace(logging, "currentframe", lambda find: _shown_frame(boundary, find))
     _hide_in_lists(boundary, installed)
 
 
@@ -89,6 +92,31 @@ def _hide_in_lists(boundary: CodeType, installed: Installed) -> None:
             installed.replace(traceback, name, walking)
     for name in ("getouterframes", "getinnerframes"):
         installed.replace(inspect, name, listing)
+
+
+def _shown_frame(boundary: CodeType, find: Callable[[], FrameType]) -> Callable[[], _ShownFrame]:
+    # ``find`` counts the frames from its caller on, and one of ours is between.
+    return lambda: _ShownFrame(find().f_back, boundary)
+
+
+class _ShownFrame:
+    """A frame, above which stand those that a plain run has."""
+
+    def __init__(self, frame: FrameType | None, boundary: CodeType) -> None:
+        self._frame = frame
+        self._boundary = boundary
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frame, name)
+
+    @property
+    def f_back(self) -> _ShownFrame | None:
+        above = self._frame and self._frame.f_back
+        while above is not None and above.f_code is not self._boundary:
+            if not is_frame_of_ours(above):
+                return _ShownFrame(above, self._boundary)
+            above = above.f_back
+        return None
 
 
 def _caller(
