@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from sys import getrecursionlimit
 from threading import RLock
 
 PROBE = compile(
@@ -31,7 +32,7 @@ class _Limit:
     """
 
     def __init__(self) -> None:
-        self.of_snippet = sys.getrecursionlimit()
+        self.of_snippet = getrecursionlimit()
         self._below = self._between = 0
         self._set_real = sys.setrecursionlimit
         self._lock = RLock()
@@ -44,20 +45,20 @@ class _Limit:
     def add_between(self, frames: int) -> None:
         with self._lock:
             self._between += frames
-            with contextlib.suppress(RecursionError):  # the next change sets it again
+            with suppress(RecursionError):  # the next change sets it again
                 self.change(self.of_snippet, self._below)
 
 
 _limit = _Limit()
 
 
-@contextlib.contextmanager
+@contextmanager
 def as_of_script(reached: int) -> Iterator[None]:
     """Allow as many nested calls before RecursionError as a script has, whose module is at depth 1.
 
     ``reached``: the depth of a module that is run here, under the limit of now.
     """
-    limit, setting, getting = sys.getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
+    limit, setting, getting = getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
     below = limit - 1 - reached
 
     def setrecursionlimit(limit: int, /) -> None:
