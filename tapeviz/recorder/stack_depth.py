@@ -58,7 +58,8 @@ def as_of_script(reached: int) -> Iterator[None]:
 
     ``reached``: the depth of a module that is run here, under the limit of now.
     """
-    limit, setting, getting = getrecursionlimit(), sys.setrecursionlimit, sys.getrecursionlimit
+    setting, getting = sys.setrecursionlimit, sys.getrecursionlimit
+    limit = getting()
     below = limit - 1 - reached
 
     def setrecursionlimit(limit: int, /) -> None:
@@ -73,7 +74,7 @@ def as_of_script(reached: int) -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit, sys.getrecursionlimit = setting, getting
-        setrecursionlimit(limit)
+        _limit.change(limit, below=0)
 
 
 class UncountedFrame:
