@@ -11,7 +11,7 @@ from textwrap import dedent
 import numpy as np
 
 from ..text.line_words import ranges_in_words, ranges_of
-from ..text.messages import without_node_names
+from ..text.messages import without_colours, without_node_names
 from ..text.source import holds_code
 from ..trace.calls import Check
 from ..trace.ids import TensorId
@@ -129,7 +129,7 @@ def plain_message(message: str) -> str:
     the same from 2.15 to 2.21), those of the snippet marked ``*``; of these the innermost follows
     what was said.
     """
-    message = _NO_NAME.sub(r"\1", without_node_names(message))
+    message = _NO_NAME.sub(r"\1", without_node_names(without_colours(message)))
     if not message.startswith(_TRACED):
         return message.strip()
     lines = message.removeprefix(_TRACED).strip("\n").splitlines()

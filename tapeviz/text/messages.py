@@ -13,6 +13,14 @@ def without_node_names(text: str) -> str:
     return _FUNCTION_NODE.sub("", text)
 
 
+def without_colours(text: str) -> str:
+    """A message without the codes by which Keras 3 makes words bold or coloured in a terminal."""
+    return _COLOUR.sub("", text)
+
+
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
 def converted_lines(message: str, filename: str) -> list[int]:
     """The lines of the snippet that AutoGraph was tracing when it raised, outermost first; empty
     for other messages (``in user code``, TensorFlow 2.15-2.21)."""
@@ -26,7 +34,7 @@ _CONVERTED = re.compile(
 
 
 _IN_LAYER = re.compile(
-    r"Exception encountered when calling (?:layer )?[^\n]*\n\n(?:\x1b\[1m)?(.*?)(?:\x1b\[0m)?\n\n"
+    r"Exception encountered when calling (?:layer )?[^\n]*\n\n(.*?)\n\n"
     r"(?:Arguments|Call arguments) received by ",
     re.DOTALL,
 )
@@ -36,7 +44,8 @@ _IN_LAYER = re.compile(
 def raised_inside(kind: str, message: str) -> tuple[str, str]:
     """The type and the message of the exception that a function raised, without the words that
     AutoGraph (``get_message`` in autograph/pyct/error_utils.py, 2.15-2.21) and Keras put around
-    it; other messages as they are."""
+    it, and without Keras's codes for colours; other messages as they are."""
+    message = without_colours(message)
     while True:
         if (found := _CONVERTED.match(message)) is not None:
             kind, message = found[1], re.sub(r"^ {4}", "", found[2], flags=re.MULTILINE).rstrip()
@@ -56,6 +65,13 @@ def first_words(message: str) -> str:
     """The first line of a message, without the names of nodes and ops and without a full stop."""
     lines = without_node_names(message).strip().splitlines()
     return _OP_NAME.sub("", lines[0]).rstrip(".") if lines else ""
+
+
+def kernel_words(message: str) -> str:
+    """What the kernel of an op in a compiled function said, without a full stop: it stands before
+    the name of the node (TensorFlow 2.15-2.21); else empty."""
+    found = re.search(r"^(?! *File )(\S[^\n]*?)\.?\n+\s*\[\[\{\{node ", message, re.MULTILINE)
+    return found[1] if found is not None else ""
 
 
 def suggested_name(traceback: str) -> str:

@@ -370,7 +370,8 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     shapes, of the first elements, and of a dataset the parts of an element. ``tensor``: the id of
     an eager tensor, or of a variable's handle; else 0. ``takes``: of a function or what else can be
     called its parameters, with 0 for each default: ``(x, /, axis=0)``; ``defaults``: those of its
-    defaults that are whole numbers.
+    defaults that are whole numbers; ``says``: of one on the line that raised what its docstring
+    says of its parameters.
     """
 
     name: str
@@ -384,6 +385,7 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     takes: str = ""
     defaults: dict[str, int] = {}
     kinds: list[str] = []
+    says: str = ""
 
 
 class Raised(_Event, frozen=True, tag="error"):

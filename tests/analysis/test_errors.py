@@ -316,7 +316,7 @@ RAISING = {
     ),
     "more indices than axes": (
         "import tensorflow as tf\nx = tf.constant([3.0, 1.0])\nx[0, 1]",
-        ["Line 3", "more indices", "axes, which are 1"],
+        ["Line 3", "input has only 1 dims. There x is [3., 1.] (shape (2,))"],
     ),
     "matrices": (TAPE + "tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))", ["[2, 3]", "[4, 5]"]),
     "no broadcast": (TAPE + "tf.ones([2, 3]) + tf.ones([4])", ["[2, 3]", "[4]", "line 6"]),
@@ -324,7 +324,10 @@ RAISING = {
         TAPE + "tf.keras.losses.MeanSquaredError(y, tf.zeros([2]))",
         ["which is a class", "tf.keras.losses.MeanSquaredError()(labels"],
     ),
-    "numbers and words": (TAPE + "tf.constant([1.0, 'a'])", ["Line 6", "numbers and words"]),
+    "numbers and words": (
+        TAPE + "tf.constant([1.0, 'a'])",
+        ["Line 6 calls tf.constant with value = [1.0, 'a']"],
+    ),
     "a model without call": (
         TAPE + "class N(tf.keras.Model):\n  def forward(self, x): return x\nN()(y)",
         ["Line 8", "no method named call", "def call(self, x)"],
@@ -339,7 +342,7 @@ RAISING = {
     ),
     "the norm of one gradient": (
         TAPE + "tf.clip_by_global_norm(y, 1.0)",
-        ["Line 6", "list of all gradients"],
+        ["t_list = y (", "says of t_list: A tuple or list of mixed Tensors"],
     ),
     "a fraction in a dataset of integers": (
         TAPE + "tf.data.Dataset.range(4).map(lambda v: v * 0.5)",
@@ -347,7 +350,7 @@ RAISING = {
     ),
     "a picture without channels": (
         TAPE + "tf.image.resize(tf.ones([8, 8]), [4, 4])",
-        ["Line 6", "x[..., tf.newaxis]"],
+        ["says of images: 4-D Tensor of shape [batch, height, width, channels]"],
     ),
     "several elements as one number": (TAPE + "print(f'{y:.3f}')", ["Line 6", "x[0]"]),
     "a negative power of integers": (
@@ -368,11 +371,11 @@ RAISING = {
     ),
     "too few biases": (
         TAPE + "tf.nn.bias_add(tf.ones([2, 4]), tf.ones([3]))",
-        ["a bias of shape [3] to a tensor of shape [2,4]"],
+        ["bias = tf.ones([3]) (shape (3,))", "size matching the channel dimension"],
     ),
     "too few multiples": (
         TAPE + "tf.tile(tf.ones([2, 4]), [3])",
-        ["a tensor of 2 axes by 1 numbers"],
+        ["multiples = [3]", "Length must be the same as the number of dimensions"],
     ),
     "paddings without pairs": (TAPE + "tf.pad(tf.ones([2, 4]), [1, 1])", ["[[before, after]"]),
     "places without coordinates": (
@@ -381,7 +384,7 @@ RAISING = {
     ),
     "ids that are not sorted": (
         TAPE + "tf.math.segment_sum(tf.ones([3]), [0, 2, 1])",
-        ["unsorted_segment_sum"],
+        ["segment_ids = [0, 2, 1]", "Values should be sorted"],
     ),
     "attention without a value": (
         TAPE + "tf.keras.layers.MultiHeadAttention(2, 4)(tf.ones([2, 5, 8]))",
@@ -408,7 +411,7 @@ RAISING = {
     ),
     "a vector as right-hand side": (
         TAPE + "tf.linalg.solve(tf.eye(3), tf.ones([3]))",
-        ["b[:, tf.newaxis]"],
+        ["says of matrix: Shape is [..., M, M]; of rhs: Shape is [..., M, K]."],
     ),
     "a map to pairs": (
         TAPE + "tf.map_fn(lambda v: (v, v), y)",
@@ -516,7 +519,10 @@ RAISING = {
         TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2, 2])], 3)",
         ["Line 6 names axis 3 of a tensor that has axes 0 to 1"],
     ),
-    "an axis that is squeezed": (TAPE + "tf.squeeze(x, 0)", ["axis 0, which has 2 elements"]),
+    "an axis that is squeezed": (
+        TAPE + "tf.squeeze(x, 0)",
+        ["expected a dimension of 1, got 2. It was called with input = x"],
+    ),
     "tensors of several shapes that are stacked": (
         TAPE + "tf.stack([x, tf.ones([3])])",
         ["Line 6 puts tensors of the shapes [2] and [3] together", "tf.concat"],
@@ -524,7 +530,7 @@ RAISING = {
     "channels of a convolution": (
         "import tensorflow as tf\n"
         "tf.nn.conv2d(tf.ones([1, 8, 8, 1]), tf.ones([3, 3, 3, 2]), 1, 'SAME')",
-        ["Line 2 convolves an input of 1 channels", "filters for 3"],
+        ["[filter_height, filter_width, in_channels, out_channels]"],
     ),
     "axes of a layer's input": (
         "import tensorflow as tf\ntf.keras.layers.LSTM(2)(tf.ones([3, 2]))",
@@ -562,7 +568,7 @@ RAISING = {
     ),
     "a place beyond the end": (
         "import tensorflow as tf\ntf.tensor_scatter_nd_update(tf.zeros([3]), [[5]], [1.0])",
-        ["Line 2 names the place [5] of a tensor of shape [3]"],
+        ["indices[0] = [5] does not index into shape [3]", "indices = [[5]]"],
     ),
     "tensors of other ranks that are joined": (
         TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2])], 1)",
@@ -597,7 +603,7 @@ RAISING = {
     ),
     "an argument of TensorFlow's that is not given": (
         TAPE + "tf.clip_by_norm(y)",
-        ["Line 6 calls tf.clip_by_norm without clip_norm. It takes t, clip_norm"],
+        ["Line 6 calls tf.clip_by_norm without clip_norm (", "It takes t, clip_norm"],
     ),
     "logits and labels": (
         TAPE + "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.ones([3]), logits=y)",
@@ -617,7 +623,7 @@ RAISING = {
     ),
     "a filter that is larger than its input": (
         "import tensorflow as tf\ntf.keras.layers.Conv2D(2, 9)(tf.ones([1, 4, 4, 1]))",
-        ["On line 2 the filter (kernel of shape (9, 9, 1, 2)) is larger than its input"],
+        ["On line 2 the filter of a layer is larger than its input, of shape (1, 4, 4, 1)"],
     ),
     "a loop over a symbolic tensor": (
         "import tensorflow as tf\nf = tf.function(lambda x: [v for v in x], autograph=False)\n"
@@ -630,15 +636,15 @@ RAISING = {
     ),
     "a number as a shape": (
         "import tensorflow as tf\ntf.random.normal(3)",
-        ["Line 2 gives a single number as a shape", "[3]"],
+        ["shape = 3", "says of shape: A 1-D integer Tensor or Python array"],
     ),
     "logits of one sample": (
         TAPE + "tf.random.categorical(y, 1)",
-        ["Line 6 draws from logits of shape [2]"],
+        ["logits: 2-D Tensor with shape", "y is made on line 5 as x * x, from x of"],
     ),
     "more of the largest than there are": (
         TAPE + "tf.math.top_k(y, 5)",
-        ["Line 6 asks for the 5 largest of 2 elements"],
+        ["Had 2, needed 5", "k = 5", "last dimension at least k"],
     ),
     "weights of another number": (
         "import tensorflow as tf\nimport numpy as np\n"
@@ -695,7 +701,7 @@ RAISING = {
     "a layer that does not call its base class": (
         "import tensorflow as tf\nclass Net(tf.keras.Model):\n    def __init__(self):\n"
         "        self.dense = tf.keras.layers.Dense(1)\nNet()(tf.ones([1, 2]))",
-        ["The class Net has an __init__", "super().__init__()"],
+        ["has an __init__ that does not call the one of Keras", "super().__init__()"],
     ),
     "a name of another function, which deleted its own": (
         "def f(tape):\n    t = tape\n    del t\nf(1)\nt",
@@ -772,7 +778,10 @@ RAISING = {
         TAPE + "    z = tf.reduce_sum(y)\ntape.batch_jacobian(z, x)",
         ["line 7", "z or the source is a single number", "tape.jacobian"],
     ),
-    "batch_jacobian": (TAPE + "tape.batch_jacobian(y, x)", ["(2,)", "tape.jacobian"]),
+    "batch_jacobian": (
+        TAPE + "tape.batch_jacobian(y, x)",
+        ["source = x (shape (2,)", "of target: A tensor with rank 2 or higher"],
+    ),
     "too many gradients": (
         "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"
         "    def grad(dy):\n        return dy, dy\n    return 2 * x, grad\n"
@@ -790,7 +799,7 @@ RAISING = {
     ),
     "jacobian without pfor": (
         TAPE + "tape.jacobian(y, x, experimental_use_pfor=False)",
-        ["line 6", "persistent=True"],
+        ["line 6 calls tape.jacobian with target = y (", "experimental_use_pfor = False"],
     ),
     "gradient function raises": (
         "import tensorflow as tf\n@tf.custom_gradient\ndef f(x):\n"
@@ -926,7 +935,8 @@ def test_explanation(name: str, recorder: Recorder) -> None:
     words = explain_error(trace)
     missing = [part for part in said if part.lower() not in words.lower()]
     assert not missing, words
-    assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3, words
+    shown = re.sub(r" \S+ is made on line .*", "", words)
+    assert len(re.findall(r"\.(?= [A-Z]|$)", shown)) <= 3, words
 
 
 @pytest.mark.parametrize(
@@ -982,7 +992,7 @@ def test_a_part_of_keras_3_under_keras_2(type_: str, message: str) -> None:
             "ValueError",
             "One of the dimensions in the output is <= 0 due to downsampling in conv2d_1. Consider "
             "increasing the input size. Received input shape [1, 4, 4, 1] which would produce …",
-            "the layer conv2d_1 is larger than its input, of shape [1, 4, 4, 1]",
+            "a layer is larger than its input, of shape [1, 4, 4, 1]",
         ),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 
 from tapeviz.analysis.errors.case import innermost_line, raised_by_called
 from tapeviz.analysis.errors.explain import explain_error
+from tapeviz.analysis.errors.python.documented import sentences
 from tapeviz.analysis.errors.table import EXPLANATIONS
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Failure, Trace
@@ -589,7 +590,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "y = tf.numpy_function(f, [x], tf.float32)",
         "InvalidArgumentError",
         "0-th value returned by pyfunc_0 is double, but expects float\n\t [[{{node PyFunc}}]]",
-        "returned a value of dtype double, and Tout says float",
+        "what it got: 0-th value returned by pyfunc_0 is double, but expects float.",
     ),
     "the body of a loop that returns too little": (
         "tf.while_loop(c, b, (0, 1.0))",
@@ -644,13 +645,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "AttributeError",
         "'Net' object has no attribute 'lss'",
         "It has loss: write that",
-    ),
-    "a sparse tensor": (
-        "tf.matmul(s, x)",
-        "ValueError",
-        "Attempt to convert a value (SparseTensor(…)) with an unsupported type (<class "
-        "'tensorflow.python.framework.sparse_tensor.SparseTensor'>) to a Tensor.",
-        "tf.sparse.to_dense(x)",
     ),
     "pictures without an axis for channels": (
         "Conv2D(3, 3, input_shape=(8, 8))",
@@ -741,14 +735,14 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         'Value for attr \'padding\' of "same" is not in the list of allowed values: "SAME", '
         '"VALID", "EXPLICIT"\n\t; NodeDef: {{node _MklNativeConv2D}}; '
         "Op<name=_MklNativeConv2D; signature=input:T, filter:T -> output:T> [Op:Conv2D] name: ",
-        'gives an operation "same" as its padding',
+        'padding\' of "same" is not in the list of allowed values: "SAME", "VALID", "EXPLICIT".',
     ),
     "filters for fewer channels": (
         "y = tf.nn.conv2d(x, k, 1, 'SAME')",
         "InvalidArgumentError",
         "{{function_node __wrapped__Conv2D_device_/CPU:0}} output depth must be evenly divisible "
         "by number of groups: 4 vs 3 [Op:Conv2D] name: ",
-        "which has 3 times as many",
+        "output depth must be evenly divisible by number of groups: 4 vs 3.",
     ),
     "gradients that are no pairs, in Keras 2": (
         "opt.apply_gradients(grads)",
@@ -860,7 +854,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "def model(x): pass\nmodel.trainable_variables",
         "AttributeError",
         "'function' object has no attribute 'trainable_variables'",
-        "",
+        "Line 2 asks model, a function, for trainable_variables, which a function does not have.",
     ),
     "a return in a loop over a tensor": (
         "for i in tf.range(3):\n    pass",
@@ -898,7 +892,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "InvalidArgumentError",
         "Could not read index 0 twice because it was cleared after a previous read (perhaps try "
         "setting clear_after_read = false?)",
-        "reads element 0 of a tf.TensorArray a second time",
+        "Line 1 runs ta.read, which cannot work with what it got: Could not read index 0 twice",
     ),
     "a body of a loop that gives one value of two": (
         "tf.while_loop(c, lambda i, s: i + 1, [i, s])",
@@ -942,7 +936,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "print(total.numpy())",
         "AttributeError",
         "'float' object has no attribute 'numpy'",
-        "Leave out .numpy()",
+        "asks total, a float, for numpy, which a float does not have. It is a value of Python",
     ),
     "a module that no version 2 has": (
         "tf.estimator.DNNClassifier()",
@@ -978,7 +972,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "loss([1, 3], y)",
         "AttributeError",
         "'list' object has no attribute 'shape'",
-        "asks a Python list for its shape",
+        "leads to code that asks a list for shape. Tensors and arrays have it",
     ),
     "a class of losses under another name": (
         "loss = tf.keras.losses.MeanSquaredError\nloss(y, p)",
@@ -1049,12 +1043,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Shapes used to initialize variables must be fully-defined (no `None` dimensions). "
         "Received: shape=(None, 2) for variable path='dense/kernel'",
         "the length of the last axis of its input",
-    ),
-    "the value of a tensor by a session": (
-        "x.eval()",
-        "NotImplementedError",
-        "eval is not supported when eager execution is enabled, is .numpy() what you're looking",
-        "x.numpy() gives the value",
     ),
     "a constant that is called lr": (
         "lr = tf.constant(0.1)\nlr.assign(0.01)",
@@ -1568,7 +1556,7 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
             e.HeldValue("h", "EagerTensor", shape=[1, 16, 16, 3], dtype="float32"),
             e.HeldValue("x", "EagerTensor", shape=[1, 32, 32, 3], dtype="float32"),
         ],
-        "made with another size along axes 1 and 2 (h from line 2 and x from line 1).",
+        "along axes 1 and 2. h is made on line 2 as conv(x), from x of shape (1, 32, 32, 3); x is",
     ),
     "a mask of rows for scores of pairs": (
         "s = tf.where(mask, s, -1e9)",
@@ -1733,7 +1721,7 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "AttributeError",
         "'dict' object has no attribute 'rate'",
         [e.HeldValue("cfg.model", "dict", size=1, keys=["rate"])],
-        "asks cfg.model, a dict, for rate by a dot",
+        "asks cfg.model, a dict, for rate, which a dict does not have. A dict gives what it",
     ),
     "a None among the values of a loop": (
         "for g, v in pairs:\n    v.assign_sub(g * 0.1)",
@@ -1816,6 +1804,62 @@ def test_what_names_held_is_told(name: str) -> None:
     words = explain_error(Trace(text, failure=failure))
     assert said in words
     assert len(re.findall(r"\.(?= [A-Z]|$)", words)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("x, z = a, k\nwith tape:\n    f(x)", 3, "x is made on line 1."),
+        ("x = a\nf(x)\nx = b", 2, "x is made on line 1 as a."),
+        ("def g(x):\n    f(x)\ng(a)", 2, "x is a of line 3."),
+        ("for x in a:\n    f(x)", 2, "x comes from the loop on line 1."),
+        ("x = y = a\nif c:\n    x = b\nf(x)", 4, ""),  # the branch may not have run
+        ("if c:\n    x = b\nelse:\n    f(x)", 4, ""),
+        ("x = a\nfor i in j:\n    f(x)\n    x = b", 3, ""),  # made below in later turns
+        ("x = a\ndef g():\n    f(x)\nx = b\ng()", 3, ""),
+    ],
+)
+def test_where_a_value_was_made(text: str, line: int, said: str) -> None:
+    held = (e.HeldValue("x", "ndarray", shape=[2], dtype="float64"),)
+    lines = (len(text.splitlines()), line)
+    failure = Failure("ValueError", "bad shape", line, "", lines, held=held)
+    words = explain_error(Trace(text, failure=failure))
+    assert (
+        words == f"When line {line} raised this, x has shape (2,) and dtype float64. {said}".strip()
+    )
+
+
+def test_the_binding_that_was_recorded_tells_where_a_value_was_made() -> None:
+    held = (e.HeldValue("x", "EagerTensor", shape=[2], dtype="float32"),)
+    s = Script("x = a\nif c:\n    x = b\nf(x)")
+    for line, said in ((1, False), (3, True)):
+        s.bind("x", s.tensor(), line=line)
+        failure = Failure("ValueError", "bad shape", 4, "", (4,), held=held)
+        assert ("x is made on line 3 as b" in explain_error(s.trace(), failure)) == said
+
+
+@pytest.mark.parametrize(
+    ("says", "asked"),
+    [
+        (
+            "    t: A `Tensor`. Must be one of the following types: `int32`.\n"
+            "      Shape is `[M, M]`.\n"
+            "    name: A name.\n\n  Returns:\n    rank: its rank\n",
+            {"t": "Shape is [M, M]", "name": ""},
+        ),
+        (
+            "a1, a2, ... : sequence of array_like\n    Their sum.\nout : ndarray\n\n"
+            "Returns\n-----\nb : list",
+            {"a1": "sequence of array_like", "out": ""},
+        ),
+        (
+            f"  n: A list {'x' * 250}. It must be\n    sorted.\n\n    Of any length.",
+            {"n": "It must be sorted"},
+        ),
+    ],
+)
+def test_what_a_docstring_asks_of_arguments(says: str, asked: dict[str, str]) -> None:
+    assert sentences(says) == asked
 
 
 def test_the_name_that_python_proposes() -> None:

@@ -53,5 +53,8 @@ def test_what_autograph_puts_around_a_message_goes_but_for_the_line_of_the_snipp
     )
     assert plain_message("{{function_node __wrapped__MatMul}} Matrix size") == "Matrix size"
     assert plain_message("too few [Op:MatMul] name: ") == "too few [Op:MatMul]"
+    assert plain_message("\x1b[1mNo attribute\x1b[0m, \x1b[38;5;34mDense\x1b[0m") == (
+        "No attribute, Dense"
+    )
     assert plain_message("too few [Op:MatMul] name: mine") == "too few [Op:MatMul] name: mine"
     assert plain_message("in user code: no, of the user") == "in user code: no, of the user"

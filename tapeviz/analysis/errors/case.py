@@ -7,17 +7,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
-from ...text.names import calls_in
+from ...text.names import calls_in, dotted, targets_of
 from ...text.source import SourceText
+from ...text.statements import read_text
 from ...trace.calls import Call
 from ...trace.events import HeldValue
 from ...trace.model import Failure, Trace
 from ...trace.ops import Op
 
 _Node = TypeVar("_Node", bound=ast.AST)
+Binding: TypeAlias = "ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,19 @@ class Case:
         """The name of the class of a value, as far as it was recorded."""
         held = self.held.get(ast.unparse(node))
         return held.type if held is not None else ""
+
+    def last_binding(self, name: str, *, also_here: bool = False) -> Binding | None:
+        """The last statement above the failure, in the same scope, that gives a name its value;
+        ``also_here``: or the one that raised."""
+        owner = read_text(self.text).owner
+        found = [
+            node
+            for node in self.nodes(ast.stmt)
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
+            if node.lineno < self.line + also_here and name in map(dotted, targets_of(node))
+            if owner(node.lineno, name) == owner(self.line, name)
+        ]
+        return max(found, key=lambda each: each.lineno, default=None)
 
     @property
     def call(self) -> Call | None:

@@ -1,4 +1,4 @@
-"""Explain exceptions, each in at most three plain sentences."""
+"""Explain exceptions: at most three plain sentences, and one on where the values were made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 
-from ...text.messages import first_words, raised_inside
+from ...text.messages import first_words, raised_inside, without_colours
 from ...text.source import SourceText
 from ...trace.calls import Call
 from ...trace.ids import CallId
@@ -18,6 +18,7 @@ from .python.modules import command_for
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
 from .tensors.operands import MOST_SHOWN, held_words, names_read
+from .tensors.origins import made_words
 
 
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
@@ -50,7 +51,7 @@ def caught_errors(trace: Trace) -> Iterator[Warned]:
             "caught-error",
             call.line,
             f"The gradient that line {call.line} asks for was not computed: {call.method}() raised "
-            f"{kind}, and the snippet caught it. {words or message}",
+            f"{kind}, and the snippet caught it. {words or without_colours(message)}",
         )
 
 
@@ -98,22 +99,24 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         else:
             words = explain(case)
         if words:
-            return " ".join(filter(None, (_with_values(case, words), reached)))
+            words = _with_values(case, words)
+            return " ".join(filter(None, (words + made_words(case, words), reached)))
     return reached
 
 
 def _with_values(case: Case, words: str) -> str:
     """Put what the names in the expression that raised meant into the first sentence, if the words
-    name none of them."""
+    name none of them, or not both operands."""
     code = case.raised_at
-    names = [name for name in names_read(code) if name in case.held] if code is not None else ()
-    if code is None or any(
-        re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words) for name in names
-    ):
+    read = names_read(code) if code is not None else ()
+    names = [name for name in read if name in case.held and not case.held[name].takes]
+    said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]
+    if code is None or (said and " a value of shape" not in words):
         return words
-    held = ", ".join(islice(held_words(case, code), MOST_SHOWN))
-    first, stop, others = words.partition(". ")
-    return f"{first.removesuffix('.')} ({held}).{stop[1:]}{others}" if held else words
+    others = (each for each in held_words(case, code) if each.partition(" ")[0] not in said)
+    held = ", ".join(islice(others, MOST_SHOWN))
+    first, stop, further = words.partition(". ")
+    return f"{first.removesuffix('.')} ({held}).{stop[1:]}{further}" if held else words
 
 
 def _words_of_called(trace: Trace, failure: Failure, called: Failure) -> str:

@@ -72,29 +72,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Make a second one for the inner block, as in with tf.GradientTape() as inner:.",
     ),
     (
-        r"specified as a primal multiple times",
-        "Line {line} gives the same tensor twice as a primal of an accumulator. "
-        "Its two tangents would have to be added. Give it once, with the sum of the tangents.",
-    ),
-    (
-        r"unconnected_gradients: '?(\w+)",
-        "unconnected_gradients on line {line} is {0}, which TensorFlow does not know. "
-        "It says what comes back for a source that the target does not depend on. "
-        "Give 'none', which is what happens without it, or 'zero'.",
-    ),
-    (
-        r"persistent=True to compute the \w*\s*jacobian",
-        "Without pfor a jacobian on line {line} takes one backward pass for each element of "
-        "the target, and this tape forgets everything after the first. Make it with "
-        "tf.GradientTape(persistent=True), or leave experimental_use_pfor as it is.",
-    ),
-    (
-        r"Need first dimension of target shape \((.*?)\) and source shape \((.*?)\) to match",
-        "batch_jacobian on line {line} needs a target and a source with equally many samples "
-        "along the first axis, and their shapes are {0} and {1}. "
-        "Use tape.jacobian, which asks nothing of the shapes.",
-    ),
-    (
         r"must accept keyword argument 'variables'",
         "The function under tf.custom_gradient on line {line} uses a tf.Variable, and its "
         "gradient function does not say what becomes of that. "
@@ -258,11 +235,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "reduction such as tf.reduce_mean took it, or one element was picked before.",
     ),
     (
-        r"Index out of range using input dim \d+; input has only (\d+) dims",
-        "Line {line} gives more indices than the tensor has axes, which are {0}. "
-        "Leave one out, or print the tensor's shape just before.",
-    ),
-    (
         rf"slice index (-?\d+) of dimension {_COUNT} out of bounds"
         rf"|index (-?\d+) is out of bounds for axis {_COUNT} with size {_COUNT}",
         shapes_and_dtypes.beyond_axis,
@@ -296,13 +268,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "A few random tensors of the same shapes will do to look at the gradients.",
     ),
     (
-        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type (\w+)",
-        "Line {line} needs memory for a tensor of shape {0} and type {1}, and there is not "
-        "that much. If the run has a limit (Limits beside Run, or --memory), raise it; else "
-        "work on fewer elements at a time.",
-    ),
-    (
-        r"^MemoryError",
+        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type \w+|^MemoryError",
         "Line {line} needs more memory than there is. If the run has a limit (Limits beside "
         "Run, or --memory), raise it; else work on fewer elements at a time.",
     ),
@@ -314,12 +280,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]*keras[\w.]*)'",
         keras.missing_name,
-    ),
-    (
-        r"keras\.optimizers\.legacy.? is not supported",
-        "Line {line} uses tf.keras.optimizers.legacy, which Keras 3 does not have. "
-        "Leave legacy out: the optimizer of the same name in tf.keras.optimizers takes "
-        "gradients by apply_gradients, too.",
     ),
     (
         r"Argument `learning_rate` should be float",
@@ -404,9 +364,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"You must call `super\(\)\.__init__\(\)` in the layer constructor"
-        r"|It looks like you are subclassing `Model` and you forgot to call",
-        "A layer or model that line {line} makes has an __init__ that does not call the one of "
-        "Keras, which sets the object up. Write super().__init__() as the first line of it.",
+        r"|It looks like you are subclassing `Model` and you forgot to call"
+        r"|In layer '\w+', you forgot to call `super\(\)\.__init__\(\)`",
+        "A layer or model that line {line} makes or uses has an __init__ that does not call the "
+        "one of Keras, which sets the object up. Write super().__init__() as the first line of it.",
     ),
     (
         r"base_metric\.py.*TypeError: 'str' object is not callable",
@@ -418,11 +379,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives an optimizer decay, which it does not take any more. For a learning "
         "rate that falls give a schedule as learning_rate, such as "
         "tf.keras.optimizers.schedules.InverseTimeDecay; for smaller weights weight_decay=.",
-    ),
-    (
-        r"In layer '(\w+)', you forgot to call `super\(\)\.__init__\(\)`",
-        "The class {0} has an __init__ that does not call the one of Keras, which sets the object "
-        "up; line {line} uses one. Write super().__init__() as the first line of its __init__.",
     ),
     (
         r"tf\.gradients is not supported when eager",
@@ -445,12 +401,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         shapes_and_dtypes.assigned_tensor,
     ),
     (r"module 'numpy' has no attribute '(?P<name>\w+)'\s*$", attributes.name_of_numpy),
-    (
-        r"Shape (\([\d, ]*\)) must have rank at least 2",
-        "batch_jacobian needs a target and a source whose first axis counts the samples of a "
-        "batch, and one of them has the shape {0}. "
-        "Use tape.jacobian, which asks nothing of the shapes.",
-    ),
     (
         r"only integer scalar arrays can be converted to a scalar index",
         shapes_and_dtypes.picked_by_many,
@@ -482,15 +432,8 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         models.no_source,
     ),
     (
-        r"AttributeError: '(list|tuple|int|float|bool)' object has no attribute 'numpy'",
-        "Line {line} leads to code that asks a Python {0} for its value by numpy(), which is for "
-        "tensors: a Python {0} is no tensor. Leave out .numpy().",
-    ),
-    (
-        r"AttributeError: '(list|tuple|int|float|bool)' object has no attribute "
-        r"'(shape|dtype|ndim|get_shape)'",
-        "Line {line} leads to code that asks a Python {0} for its {1}, which tensors and arrays "
-        "have. Make a tensor of it first: tf.constant(value).",
+        r"AttributeError: '(?P<owner>[\w.]+)' object has no attribute '(?P<name>\w+)'",
+        attributes.lacking,
     ),
     (
         r"^(?:AttributeError|NameError|ImportError): (?P<owner>module '[\w.]+'|'[\w.]+' object)?"

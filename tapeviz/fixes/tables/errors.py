@@ -16,6 +16,7 @@ from ..source import ParsedSource
 from ..tapes import keras_calls, raising, slips
 from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
+from ..values import given
 from ..values.filling import bind_new_tensor
 from ..values.misfits import (
     assign_in_place,
@@ -98,6 +99,57 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     ),
     (NOT_A_MATRIX, multiply_vectors),
     (r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]", transpose_to_fit),
+    (
+        r"target\.shape=\(\w+,\), output\.shape=\(\w+, \d+\)",
+        given.written(
+            r"(?<=[\"'])(categorical_crossentropy)|\b(CategoricalCrossentropy)\b",
+            lambda found: f"sparse_{found[1]}" if found[1] else f"Sparse{found[2]}",
+            "Use the loss for labels that are class numbers",
+            everywhere=True,
+        ),
+    ),
+    (
+        r"optimizers\.legacy.? is not supported",
+        given.written(
+            r"\boptimizers\.legacy\.",
+            "optimizers.",
+            "Use the optimizer of the same name of Keras 3",
+            everywhere=True,
+        ),
+    ),
+    (
+        r"Cannot (?:batch tensors with different shapes|add tensor to the batch)",
+        given.written(
+            r"\.batch\(",
+            ".padded_batch(",
+            "Fill up the short elements of a batch with zeros",
+            everywhere=True,
+        ),
+    ),
+    (
+        r"<lambda>\(\) takes 1 positional argument but \d+ were given",
+        given.written(r"lambda (\w+):", r"lambda *\1:", "Take all parts of an element as a tuple"),
+    ),
+    (
+        r"'(?:list|tuple)' object has no attribute 'shape'",
+        given.written(r"([\w.]+)\.shape\[0\]", r"len(\1)", "Take the length of the list"),
+    ),
+    (
+        r"must be (?:an? )?(?:list|tuple|sequence|vector)|should be a (?:list|sequence)",
+        given.put_into_list,
+    ),
+    (
+        r"expected (?:min_)?ndim=\d+, found ndim=|must have either 3 or 4 dim"
+        r"|logits should be a matrix",
+        given.add_axis,
+    ),
+    (
+        r"'(?P<name>\w+)' has shape (?P<before>\(.*?\)) before the loop, but shape "
+        r"(?P<after>\(.*?\)) after",
+        given.let_shape_vary,
+    ),
+    (r"UnboundLocalError: (?:cannot access )?local variable '(\w+)'", given.declare_outer),
+    (r"Could not interpret [\w ]+ identifier: (\w+)", given.spell_word),
 )
 """A pattern of ``Type: message`` (TensorFlow 2.15 to 2.21, Keras 2 and 3, Python 3.10 to 3.13), and
 the fix that is tried where it is found. For an error of the text, and for one that an edit brings

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -16,6 +17,7 @@ from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, sole
 from ..plan import Plan
+from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
 
 
@@ -195,6 +197,10 @@ def print_in_graph(case: ErrorCase) -> Iterator[Edit]:
     yield from plan.edits(shown if is_shown else "Keep the tensor: it has no numbers yet")
 
 
+def _twin(source: ParsedSource, name: str, call: cst.Call) -> cst.BaseExpression:
+    return cst.parse_expression(twin_of(source, name, call))
+
+
 def say_in_tensorflow(case: ErrorCase) -> Iterator[Edit]:
     """``np.sin(x)`` of a symbolic tensor → ``tf.sin(x)``, on the line that was traced."""
     source = case.source
@@ -203,5 +209,5 @@ def say_in_tensorflow(case: ErrorCase) -> Iterator[Edit]:
         for call in source.calls(line, *(name.rpartition(".")[2] for name in FUNCTIONS)):
             module, _, name = dotted(call.func).partition(".")
             if module == source.np and name in FUNCTIONS:
-                plan.replace(call, twin_of(source, name, call))
+                plan.replace(call, partial(_twin, source, name))
     yield from plan.edits("Compute with TensorFlow in place of NumPy")

@@ -31,6 +31,7 @@ _TWO_DTYPES = tuple(
             r"has type (\w+) that does not match type (\w+)",
             r"requested dtype (\w+) for Tensor with dtype (\w+)",
             r"to EagerTensor of dtype (\w+)()",
+            r"Can not cast TensorSpec\(.*?dtype=tf\.(\w+).*? to TensorSpec\(.*?dtype=tf\.(\w+)",
         ),
     )
 )
@@ -212,7 +213,9 @@ def _meets(source: ParsedSource, node: cst.BaseExpression) -> bool:
     if isinstance(above, (cst.BinaryOperation, cst.Comparison, cst.ComparisonTarget)):
         return True
     call = source.parent(above) if isinstance(above, cst.Arg) else None
-    return isinstance(call, cst.Call) and len(call.args) > 1 and called_name(call) != "cast"
+    if not isinstance(call, cst.Call) or called_name(call) == "cast":
+        return False
+    return len(call.args) > 1 or isinstance(call.func, cst.Name)  # f(x) of the snippet
 
 
 def use_functions_for_methods(case: ErrorCase) -> Iterator[Edit]:

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from .. import limits, private
 from ..private import is_instance
-from .paths import attributes_of, is_of_tensorflow, parameters_of, value_of
+from .paths import attributes_of, documented_parameters, is_of_tensorflow, parameters_of, value_of
 
 _Span = tuple[int, int, int, int]
 
@@ -38,7 +38,10 @@ def held_by_names(error: BaseException, filename: str) -> dict[str, Any]:
             path = ast.unparse(node)
             if path not in held and len(path) <= _LONGEST_PATH:
                 with suppress(Exception):
-                    held[path] = {"name": path, **_about(value_of(node, frame))}
+                    value = value_of(node, frame)
+                    held[path] = {"name": path, **_about(value)}
+                    if held[path].get("takes") and getattr(node, "lineno", 0) == span[0]:
+                        held[path]["says"] = documented_parameters(value)
             if len(held) >= limits.NAMES_OF_ERROR:
                 break
     return {"span": span, "held": [each for each in held.values() if len(each) > 1]}

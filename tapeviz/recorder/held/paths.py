@@ -7,6 +7,7 @@ TensorFlow keeps them: nothing of the snippet's Python is called.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from inspect import Signature, signature
@@ -136,6 +137,22 @@ def parameters_of(value: Any) -> tuple[str, dict[str, int]] | None:
         defaults = ((name, each.default) for name, each in known.parameters.items())
         return str(Signature(given)), {name: n for name, n in defaults if type(n) is int}
     return "", {}
+
+
+def documented_parameters(value: Any) -> str:
+    """The part of the docstring of what can be called that is on its parameters, with its
+    indentation: of a function, or of the class that makes an object. Empty if it has none."""
+    function = value if is_instance(value, type) else _function(value)
+    if type(function) is MethodType:
+        function = function.__func__
+    text = _static(function, "__doc__") if is_instance(function, type) else function.__doc__
+    found = _PARAMETERS.search(text) if type(text) is str else None
+    return found[1][:_LONGEST_PART] if found is not None and text is not None else ""
+
+
+_PARAMETERS = re.compile(r"^ *(?:Args?|Arguments|Parameters):?[ \t]*\n(?: *-+\n)?(.*)", re.S | re.M)
+"""How TensorFlow and Keras, and NumPy (with a line below), begin what they say of parameters."""
+_LONGEST_PART = 6000
 
 
 def _function(value: Any) -> Any:

@@ -6,6 +6,91 @@ from __future__ import annotations
 ROWS: list[tuple[str, str]] = [
     (
         """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(3, activation="softmax")])
+        model.compile("sgd", loss="categorical_crossentropy")
+        model.fit(tf.ones([4, 2]), tf.constant([0, 1, 2, 0]), verbose=0)
+        """,
+        'model.compile("sgd", loss="sparse_categorical_crossentropy")',
+    ),
+    (
+        """
+        rows = tf.data.Dataset.range(3).map(lambda n: tf.range(n))
+        for batch in rows.batch(3):
+            print(batch)
+        """,
+        "for batch in rows.padded_batch(3):",
+    ),
+    (
+        """
+        data = tf.data.Dataset.from_tensor_slices((tf.ones([3]), tf.zeros([3])))
+        data = data.map(lambda pair: pair[0] - pair[1])
+        """,
+        "data = data.map(lambda *pair: pair[0] - pair[1])",
+    ),
+    (
+        """
+        noise = tf.random.normal(3)
+        """,
+        "noise = tf.random.normal((3,))",
+    ),
+    (
+        """
+        layer, x = tf.keras.layers.Dense(2), tf.ones([3])
+        y = layer(x)
+        """,
+        "y = layer(x[tf.newaxis])",
+    ),
+    (
+        """
+        @tf.function
+        def double(x):
+            for _ in tf.range(3):
+                x = tf.concat([x, x], 0)
+            return x
+        double(tf.ones([1, 2]))
+        """,
+        "tf.autograph.experimental.set_loop_options("
+        "shape_invariants=[(x, tf.TensorShape([None, 2]))])",
+    ),
+    (
+        """
+        best = 9.0
+        def keep(loss):
+            if loss < best:
+                best = loss
+        keep(3.0)
+        """,
+        "global best",
+    ),
+    (
+        """
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse", metrics=["acuracy"])
+        model.fit(tf.ones([4, 2]), tf.ones([4, 1]), verbose=0)
+        """,
+        'model.compile("sgd", "mse", metrics=["accuracy"])',
+    ),
+    (
+        """
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def f(x):
+            return tf.reduce_sum(x)
+        f(tf.constant([1, 2]))
+        """,
+        "f(tf.cast(tf.constant([1, 2]), tf.float32))",
+    ),
+    (
+        """
+        import numpy as np
+        @tf.function
+        def norm(x):
+            return np.sqrt(np.sum(x ** 2))
+        norm(tf.ones([2]))
+        """,
+        "return tf.sqrt(tf.reduce_sum(x ** 2))",
+    ),
+    (
+        """
         w, goals = tf.Variable(2.0), {"a": 1.0, "b": 2.0}
         with tf.GradientTape() as tape:
             loss = 0.0

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ....text.messages import suggested_name
 from ..case import Case
+from ..tensors.operands import held_phrase
 from .old_names import GONE, NEW_NAMES, OTHER_NAMES
 
 _FUNCTIONS = {
@@ -66,7 +67,7 @@ def own_attribute(case: Case) -> str:
     owner, name = case.match["owner"], case.match["name"]
     kind = next((each for each in case.nodes(ast.ClassDef) if each.name == owner), None)
     if kind is None:
-        return _key_as_attribute(case, name)
+        return ""
     held = (key for each in case.held.values() if each.type == owner for key in each.keys)
     given = sorted({*_attributes(kind), *held} - {name})
     near = difflib.get_close_matches(name, given, n=1)
@@ -103,17 +104,43 @@ def own_attribute(case: Case) -> str:
     )
 
 
-def _key_as_attribute(case: Case, name: str) -> str:
-    """``config.rate`` of a dict that has the key ``rate``."""
+def lacking(case: Case) -> str:
+    """An attribute that a value of another class than the snippet's does not have: what the value
+    is, and what was meant."""
+    kind, name = case.match["owner"].rpartition(".")[2], case.match["name"]
     statement = case.text.statement(case.line)
-    for node in ast.walk(statement) if statement is not None else ():
-        held = case.held.get(ast.unparse(node.value)) if isinstance(node, ast.Attribute) else None
-        if held is not None and held.size >= 0 and getattr(node, "attr", "") == name in held.keys:
-            return (
-                f"Line {case.line} asks {held.name}, a dict, for {name} by a dot, and a dict gives "
-                f"what it holds by brackets. Write {held.name}['{name}']."
-            )
-    return ""
+    asked = [
+        node.value
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Attribute) and node.attr == name
+    ]
+    asked = [node for node in asked if case.type_of(node) == kind] or asked
+    code = case.text.segment(asked[0]) if len(asked) == 1 else ""
+    held = case.held.get(ast.unparse(asked[0])) if len(asked) == 1 else None
+    near, remedy = suggested_name(case.failure.traceback), ""
+    if held is not None and held.size >= 0 and name in held.keys:
+        remedy = f"A dict gives what it holds by brackets: {code}['{name}']."
+    elif "function" in kind or "method" in kind:
+        is_own = len(asked) == 1 and isinstance(asked[0], ast.Attribute)
+        remedy = f"Its parentheses are missing: {code}().{name}." if is_own else ""
+    elif kind == "str" and name.startswith(("assign", *_OF_TENSORS)):
+        remedy = "A loop over a dict gives its keys: loop over d.items(), or take d[key]."
+    elif kind in ("list", "tuple", "int", "float", "bool") and name == "numpy":
+        remedy = "It is a value of Python already: leave out .numpy()."
+    elif kind in ("list", "tuple", "int", "float", "bool") and name in _OF_TENSORS:
+        remedy = f"Tensors and arrays have it: tf.constant({code or 'value'}) makes a tensor of it."
+    elif near:
+        remedy = f"A name that is spelt nearly so is {near}."
+    phrase = held_phrase(case, held) if held is not None else ""
+    if not code and remedy:
+        return f"Line {case.line} leads to code that asks a {kind} for {name}. {remedy}"
+    is_plain = not phrase or "shape" in phrase or "keys" in phrase
+    what = f"a {kind}" if is_plain else f"which is {phrase}"
+    said = f"Line {case.line} asks {code}, {what}, for {name}, which a {kind} does not have."
+    return f"{said} {remedy}".strip() if code else ""
+
+
+_OF_TENSORS = ("numpy", "shape", "dtype", "ndim", "get_shape")
 
 
 _MODULE_PROPERTIES = ("trainable_variables", "variables", "non_trainable_variables")

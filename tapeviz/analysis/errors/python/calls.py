@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from ....text.names import called_name, calls_in, dotted, targets_of
+from ....text.names import called_name, calls_in, dotted
 from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.operands import held_words
@@ -342,18 +342,10 @@ _OF_ELEMENTS = (*_TENSOR_TYPES, "list", "tuple", "dict", "TensorShape")
 
 
 def _last_value(case: Case, name: str) -> int:
-    """The line that gave a tensor to a name last; else the last line above the failure that gives
-    a value to it, as no def or import does."""
+    """The line that gave a tensor to a name last; else the last line up to the failure that gives a
+    value to it, as no def or import does."""
     bound = [each.site.line for each in case.trace.bindings if each.name == name]
     if bound and case.match[1] in _TENSOR_TYPES:
         return bound[-1]
-    tree = case.text.tree
-    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if tree else ()
-    makers = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)
-    lines = [
-        statement.lineno
-        for statement in statements
-        if isinstance(statement, makers) and statement.lineno <= case.line
-        if any(dotted(target) == name for target in targets_of(statement))
-    ]
-    return max(lines, default=0)
+    made = case.last_binding(name, also_here=True)
+    return made.lineno if made is not None else 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ....text.called_names import VARIABLE_LISTS
-from ....text.names import dotted, names_in, targets_of
+from ....text.names import dotted, names_in
 from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
@@ -17,18 +17,6 @@ from ..case import Case
 from ..tensors.operands import KEYS_SHOWN, never_filled
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
-
-
-def _last_value(case: Case, name: str) -> ast.expr | None:
-    """The expression that the last assignment above the failure gives to a name."""
-    assigns = [
-        node
-        for node in case.nodes(ast.Assign)
-        if node.lineno <= case.line
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets_of(node))
-    ]
-    last = max(assigns, key=lambda node: node.lineno, default=None)
-    return last.value if last is not None else None
 
 
 def no_key(case: Case) -> str:
@@ -200,8 +188,8 @@ def no_place(case: Case) -> str:
     if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):
         return ""
     owner, index = case.text.segment(found[0].value), case.text.segment(found[0].slice)
-    made = _last_value(case, owner)
-    if re.search(_DEVICES, case.text.segment(made) if made is not None else owner):
+    made = case.last_binding(owner)
+    if re.search(_DEVICES, ast.unparse(made) if made is not None else owner):
         return (
             f"Line {case.line} takes device {index} of a list, and TensorFlow finds fewer of this "
             f"kind. Ask first, as in if gpus:, so that the program runs without one, too."

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import ast
 
-from ....text.names import called_name, dotted, targets_of
+from ....text.names import called_name
 from ....text.trees import lines_of
 from ..case import Case
-from ..tensors.operands import line_of_value
 from .calls import definition
 
 
 def several_returned(case: Case, name: str) -> str:
     """Words for a name that an assignment gives all results of a call: the tuple that a function
     of the snippet returns, or the list or tuple of another one; empty for others."""
-    line, held = line_of_value(case, name), case.held.get(name)
-    for assign in case.nodes(ast.Assign) if line else ():
-        call = assign.value
-        is_here = assign.lineno == line and name in map(dotted, targets_of(assign))
-        if not is_here or not isinstance(call, ast.Call):
-            continue
-        made = definition(case, called_name(call))
-        returned = _returned_tuple(made) if made is not None else None
-        code = case.text.segment(call)
-        if made is not None and returned is not None:
-            parts = [case.text.segment(each) for each in returned.elts]
-            names = [part if part.isidentifier() else f"part{i}" for i, part in enumerate(parts, 1)]
-            code = code if len(code) <= _LONGEST else f"{case.text.segment(call.func)}(…)"
-            return (
-                f"Line {line} gives {name} all that {made.name} returns on line {returned.lineno}: "
-                f"a tuple of {' and '.join(parts)}. Give each a name, as in {', '.join(names)} = "
-                f"{code}, or return what is needed."
-            )
-        if made is None and held is not None and held.size > 1 and len(code) <= _LONGEST:
-            return (
-                f"Line {line} gives {name} the {held.size} results of {code}, a {held.type}. Give "
-                f"each a name there, or take one of them, as in {name}[0]."
-            )
+    assign, held = case.last_binding(name), case.held.get(name)
+    if not isinstance(assign, ast.Assign) or not isinstance(call := assign.value, ast.Call):
+        return ""
+    made = definition(case, called_name(call))
+    returned = _returned_tuple(made) if made is not None else None
+    code = case.text.segment(call)
+    if made is not None and returned is not None:
+        parts = [case.text.segment(each) for each in returned.elts]
+        names = [part if part.isidentifier() else f"part{i}" for i, part in enumerate(parts, 1)]
+        code = code if len(code) <= _LONGEST else f"{case.text.segment(call.func)}(…)"
+        return (
+            f"Line {assign.lineno} gives {name} all that {made.name} returns on line "
+            f"{returned.lineno}: a tuple of {' and '.join(parts)}. Give each a name, as in "
+            f"{', '.join(names)} = {code}, or return what is needed."
+        )
+    if made is None and held is not None and held.size > 1 and len(code) <= _LONGEST:
+        return (
+            f"Line {assign.lineno} gives {name} the {held.size} results of {code}, a {held.type}. "
+            f"Give each a name there, or take one of them, as in {name}[0]."
+        )
     return ""
 
 

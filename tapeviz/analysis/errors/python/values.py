@@ -72,21 +72,6 @@ def _class_called(case: Case, call: ast.Call) -> str:
     return path
 
 
-def not_called(case: Case) -> str:
-    """An attribute of a method that is not called: ``x.numpy.item()``; not one of a function."""
-    statement, name = case.text.statement(case.line), case.match[1]
-    for node in ast.walk(statement) if statement is not None else ():
-        if not isinstance(node, ast.Attribute) or node.attr != name:
-            continue
-        if isinstance(node.value, ast.Attribute):
-            owner = case.text.segment(node.value)
-            return (
-                f"Line {case.line} asks {owner} for {name}, and {owner} is a function that was not "
-                f"called. Its parentheses are missing: {owner}().{name}."
-            )
-    return ""
-
-
 _OF_MATH = frozenset(
     (
         *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "erf", "erfc"),
@@ -195,25 +180,16 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "them from. Let it go over a copy: for key in list(values):.",
     ),
     (
-        r"(min|max)\(\) (?:arg|iterable argument) is (?:an )?empty",
-        "Line {line} asks for the {0} of nothing: the list has no elements. Look why nothing was "
-        "put into it, or say what an empty one gives, as in {0}(values, default=0).",
-    ),
-    (
-        r"zero-size array to reduction operation (\w+) which has no identity",
-        "Line {line} asks for the {0} of nothing: the array has no elements. Look why nothing was "
-        "put into it, or say what an empty one gives, as in np.max(values, initial=0).",
+        r"(min|max)\(\) (?:arg|iterable argument) is (?:an )?empty"
+        r"|zero-size array to reduction operation (\w+) which has no identity",
+        "Line {line} asks for the {0}{1} of nothing: the list or array has no elements. Look why "
+        "nothing was put into it, or say what an empty one gives, as in max(values, default=0) or "
+        "np.max(values, initial=0).",
     ),
     (
         r"'(tuple|str|range|bytes)' object does not support item assignment",
         "Line {line} changes an element of a {0}, and a {0} never changes. Make a list of it "
         "first, values = list(values), or build a new one.",
-    ),
-    (
-        r"`t_list` should be a sequence of tensors",
-        "Line {line} gives tf.clip_by_global_norm a single tensor, and it takes the list of all "
-        "gradients. Give [g], and unpack what comes back: gradients, norm = "
-        "tf.clip_by_global_norm([g], 1.0).",
     ),
     (
         r"Failed to convert elements of <[\w.]*losses\.(\w+) object",
@@ -231,9 +207,9 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "never converts dtypes by itself. Cast the tensor first, as in tf.cast(x, tf.float32).",
     ),
     (
-        r"unsupported format string passed to numpy\.ndarray\.__format__",
-        "Line {line} writes a tensor of several elements as one number. Take one element, as "
-        "x[0], reduce it first, as by tf.reduce_mean(x), or leave the format out.",
+        r"unsupported format string passed to (?:numpy\.(ndarray)|(\w*Variable|list|tuple))\.__",
+        "Line {line} writes a {0}{1} as one number. Take a number of it first: float(v) of one "
+        "element, x[0], or tf.reduce_mean(x); or leave the format out.",
     ),
     (
         r"unsupported format string passed to \w*(?:SymbolicTensor|Tensor|Placeholder)\.__format__",
@@ -242,25 +218,9 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "tensor and write its number outside.",
     ),
     (
-        r"unsupported format string passed to (\w*Variable|list|tuple)\.__format__",
-        "Line {line} writes a {0} as one number. Take a number of it first: float(v) of a "
-        "variable of one element, v.numpy() of others, an element by its place of a list.",
-    ),
-    (
         r"Cast string to (\w+) is not supported",
         "Line {line} casts a tensor of texts to {0}. Texts become numbers by "
         "tf.strings.to_number(x, tf.float32).",
-    ),
-    (
-        r"unsupported type \(<class '[\w.]*SparseTensor'>\) to a Tensor",
-        "Line {line} gives a SparseTensor to a function that takes plain tensors. Use the function "
-        "of tf.sparse, as tf.sparse.sparse_dense_matmul, or tf.sparse.to_dense(x).",
-    ),
-    (
-        r"object of type 'RaggedTensor' has no len\(\)",
-        "Line {line} gives a RaggedTensor, whose rows have different lengths, to a function that "
-        "takes plain tensors. x.to_tensor() fills the short rows with zeros; x.flat_values has all "
-        "elements in a row.",
     ),
     (
         r"only (?:0-dimensional|length-1|size-1) arrays can be converted to Python scalars",
@@ -271,22 +231,12 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         given_to_math,
     ),
     (
-        r"Can't convert Python sequence with mixed types to Tensor",
-        "Line {line} makes a tensor of a list with elements of different types, such as numbers "
-        "and words. All elements of a tensor are of one dtype. Make one tensor for each type.",
-    ),
-    (
         r"Model (\w+) does not have a `call\(\)` method implemented"
         r"|Layer (\w+) does not have a `call\(\)` method implemented"
         r"|Unimplemented `tf\.keras\.Model\.call\(\)`",
         "The class of the model or layer that line {line} calls has no method named call, which "
         "is the one that Keras runs then. Give the method that computes the output this name: "
         "def call(self, x):.",
-    ),
-    (
-        r"eval is not supported when eager execution is enabled",
-        "Line {line} asks a tensor for its value as in TensorFlow 1. Operations run at once now, "
-        "and x.numpy() gives the value.",
     ),
     (
         r"can only concatenate str \(not \"([\w.]+)\"\) to str",
@@ -315,29 +265,14 @@ WRONG_VALUES: tuple[tuple[str, str | Explain], ...] = (
         "has a heading, an empty field or a unit: leave that row or column out before.",
     ),
     (
-        r"'images' (?:must have either 3 or 4 dimensions|contains no shape)",
-        "Line {line} gives a function of tf.image something that is no picture: a picture has the "
-        "axes height, width and channels, and a batch of them one in front. A grey one has one "
-        "channel: x[..., tf.newaxis].",
-    ),
-    (
         r"FailedPreconditionError.*Table not initialized",
         "Line {line} uses a layer or table of words that knows none yet. Call layer.adapt(texts) "
         "first, or give it the words by vocabulary=.",
     ),
     (
-        r"'(?:function|method|builtin_function_or_method)' object has no attribute '(\w+)'",
-        not_called,
-    ),
-    (
         r"object of type '\w*Variable' has no len\(\)",
         "Line {line} asks a tf.Variable for its length, and it has none. The length of its first "
         "axis is v.shape[0].",
-    ),
-    (
-        r"'str' object has no attribute '(assign\w*|numpy|shape|dtype)'",
-        "Line {line} asks a text for {0}, as of a variable or tensor. A loop over a dict gives its "
-        "keys: loop over d.items(), or take d[key].",
     ),
     (
         r"Integers to negative integer powers are not allowed",

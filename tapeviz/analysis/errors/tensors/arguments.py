@@ -10,6 +10,7 @@ from itertools import islice
 from ....text.messages import first_words
 from ....text.names import calls_in, dotted
 from ..case import Case, Explain
+from ..python.documented import asked_words
 from ..python.signatures import bound_calls
 from .operands import MOST_SHOWN, given_words, held_words, stored_otherwise
 
@@ -124,7 +125,8 @@ def refused(case: Case) -> str:
     op = case.match["op"] or callee or "an operation"
     if not said or callee.rpartition(".")[2].startswith("assert"):
         return ""  # a check of the snippet, whose message says all
-    where = " Print the shapes and dtypes just before."
+    is_of_form = re.search(r"shape|type|dim", said)
+    where = " Print the shapes and dtypes just before." if is_of_form else ""
     shapes = re.search(r"with input shapes: (.+?)\.(?:\s|$)", message)
     if shapes and not case.held:
         where = f" There its inputs have the shapes {shapes[1]}."
@@ -132,8 +134,11 @@ def refused(case: Case) -> str:
         where = f" It was called with {', '.join(given)}."
     elif held := [*islice(held_words(case, statement), MOST_SHOWN)]:
         where = f" There {', '.join(held)}."
+    other = stored_otherwise(case)
+    said, asked = said.replace(". ", "; "), "" if other else asked_words(case)
     words = f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
-    return f"{words} {stored_otherwise(case)}".strip()
+    words = f"{words.removesuffix('.')}; {asked}." if asked else words
+    return f"{words} {other}".strip()
 
 
 def called_on_line(case: Case) -> str:
@@ -151,12 +156,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         refused_dtype,
     ),
     (
-        r"Value for attr '(\w+)' of (\"\w*\") is not in the list of allowed values: "
-        r"(\"\w+\"(?:, \"\w+\")*)",
-        "Line {line} gives an operation {1} as its {0}, and it takes one of {2}. The spelling has "
-        "to be the same, capital letters too.",
-    ),
-    (
         r"convert a NumPy array to a Tensor \(Unsupported object type (list|ndarray|tuple)",
         "Line {line} gives TensorFlow an array of dtype object, whose elements are of the Python "
         "type {0}. If these are equally long, np.stack(x) makes one array of numbers of them. If "
@@ -170,12 +169,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "x.astype(np.float32); leave out or fill in missing values and texts before.",
     ),
     (
-        r"output depth must be evenly divisible by number of groups: (\d+) vs (\d+)",
-        "Line {line} convolves with filters whose channels do not fit its input, which has {1} "
-        "times as many. The shape of filters ends with the channels of the input and those of the "
-        "output. Make the last number but one the length of the last axis of the input.",
-    ),
-    (
         r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
         r"values: (?P<allowed>\w+(?:, \w+)*)",
         refused_dtype,
@@ -187,13 +180,6 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         r"|Tried to expand dim index (?P<axis3>-?\d+) for tensor with (?P<rank3>\d+)"
         r"|must be in the range \[-?\d+, (?P<rank4>\d+)\) where .* Received: dim=(?P<axis4>-?\d+)",
         axis_out_of_range,
-    ),
-    (
-        r"Ranks of all input tensors should match: shape\[\d+\] = " + _SHAPE + r" vs\.? "
-        r"shape\[\d+\] = " + _SHAPE,
-        "Line {line} joins tensors of the shapes {0} and {1}, which have not equally many axes. "
-        "tf.concat needs that: tf.expand_dims gives one an axis more. "
-        "tf.stack joins tensors of one shape along a new axis.",
     ),
     (
         r"must have compatible batch dimensions: " + _SHAPE + r" vs\.? " + _SHAPE,
@@ -231,57 +217,24 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Write next(iter(dataset)) for the first one, or loop over dataset.take(n).",
     ),
     (
-        r"shape must be a vector of \{int32,int64\}, got shape \[\]",
-        "Line {line} gives a single number as a shape. A shape is a list with a number for each "
-        "axis: write [3] in place of 3.",
-    ),
-    (
-        r"logits should be a matrix, got shape " + _SHAPE,
-        "Line {line} draws from logits of shape {0}, and tf.random.categorical takes two axes: "
-        "samples and classes. Give logits[tf.newaxis], and take [0] of what it draws.",
-    ),
-    (
-        r"input must have at least k columns\. Had (\d+), needed (\d+)",
-        "Line {line} asks for the {1} largest of {0} elements along the last axis. "
-        "Make k smaller, or look at which axis is the last.",
-    ),
-    (
         r"Dimensions (\d+) and (\d+) are not compatible",
         "Line {line} puts tensors together that have {0} and {1} rows, as parts of the same "
         "samples. All have to have equally many along the first axis.",
     ),
     (
-        r"Can not squeeze dim\[(-?\d+)\], expected a dimension of 1, got (\d+)",
-        "Line {line} squeezes axis {0}, which has {1} elements. Only an axis of one element can be "
-        "left out. Name another axis, or take one of its elements by an index.",
-    ),
-    (
-        r"transpose expects a vector of size (\d+)\. But input\(1\) is a vector of size (\d+)",
-        "Line {line} transposes a tensor of {0} axes by a perm of {1} numbers. perm names each "
-        "axis of the tensor once. Look at perm, or print the tensor's shape just before.",
-    ),
-    (
-        r"(?:Shapes of all inputs must match: values\[\d+\]\.shape = |must have the same size and "
-        r"shape\.\s+Input \d+: )" + _SHAPE + r" != (?:values\[\d+\]\.shape =|input \d+:) " + _SHAPE,
-        "Line {line} puts tensors of the shapes {0} and {1} together, and all have to have the "
-        "same shape. tf.concat joins tensors that differ along one axis; else tf.reshape, "
-        "tf.pad or tf.broadcast_to gives them one shape.",
-    ),
-    (
-        r"input depth must be evenly divisible by filter depth: (\d+) vs (\d+)",
-        "Line {line} convolves an input of {0} channels (its last axis) with filters for {1}. "
-        "The shape of filters ends with the channels of the input and those of the output. "
-        "Make the last number but one {0}, or look at the last axis of the input.",
+        r"(?:Ranks of all input tensors should match: shape\[\d+\] = |Shapes of all inputs must "
+        r"match: values\[\d+\]\.shape = |must have the same size and shape\.\s+Input \d+: )"
+        + _SHAPE
+        + r" (?:vs\.? shape\[\d+\] =|!= (?:values\[\d+\]\.shape =|input \d+:)) "
+        + _SHAPE,
+        "Line {line} puts tensors of the shapes {0} and {1} together. tf.stack needs one shape, "
+        "tf.concat equally many axes. tf.expand_dims gives one an axis more; tf.reshape, tf.pad or "
+        "tf.broadcast_to gives them one shape.",
     ),
     (
         r"non-rectangular Python sequence|inhomogeneous shape",
         "Line {line} makes a tensor of lists that have different lengths. A tensor has as many "
         "elements in each row. Pad the short ones, or make a tf.ragged.constant of them.",
-    ),
-    (
-        r"indices\[[\d,]*\] = (\[[-\d, ]*\]) does not index into (?:param )?shape " + _SHAPE,
-        "Line {line} names the place {0} of a tensor of shape {1}, which has none there. "
-        "Places are counted from 0. Look at what made these indices.",
     ),
 )
 """Rows of :data:`tapeviz.analysis.errors.table.EXPLANATIONS`: messages of TensorFlow 2.15 to 2.21,

@@ -48,32 +48,32 @@ def looped_over_symbolic(case: Case) -> str:
     )
 
 
+_IN_BOTH = (
+    "The if on line {line} depends on a tensor, so a compiled function holds both of its branches, "
+    "and "
+)
 AUTOGRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (r"Iterating over a symbolic `tf\.Tensor` is not allowed", looped_over_symbolic),
     (
         r"'retval_' is None at the end of the (main|else) branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {0} branch returns None. Return a tensor of the same shape and dtype in "
+        _IN_BOTH + "the {0} branch returns None. Return a tensor of the same shape and dtype in "
         "both, as tf.zeros_like(x).",
     ),
     (
         r"[`']([\w.]+)[`'] (?:must also be initialized in|is None at the end of) the (main|else) "
         r"branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {1} branch gives {0} no value. Each branch has to give the same names "
+        _IN_BOTH + "the {1} branch gives {0} no value. Each branch has to give the same names "
         "a tensor. Give {0} a value before the if, or in that branch.",
     ),
     (
         r"the (main|else) branch must also have a return statement",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and the {0} branch returns nothing. "
+        _IN_BOTH + "the {0} branch returns nothing. "
         "Return a tensor of the same shape and dtype in both.",
     ),
     (
         r"[`']([\w.]+)[`'] has (dtype|shape) (.+?) in the main branch, but (?:dtype|shape) (.+?) "
         r"in the else branch",
-        "The if on line {line} depends on a tensor, so a compiled function holds both of its "
-        "branches, and {0} has {1} {2} in the one and {3} in the other. "
+        _IN_BOTH + "{0} has {1} {2} in the one and {3} in the other. "
         "Give it one {1} in both, as by tf.cast or 1.0 in place of 1.",
     ),
     (OUT_OF_A_LOOP, left_loop),

@@ -177,17 +177,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "place of x.shape, which gives the lengths of each call.",
     ),
     (
-        r"Must provide as many biases as the last dimension of the input tensor: "
-        rf"{_SHAPE} vs\. {_SHAPE}",
-        "Line {line} adds a bias of shape {0} to a tensor of shape {1}. A bias has one number for "
-        "each element of the last axis. Look at the shape that the bias was made with.",
-    ),
-    (
-        r"Expected multiples argument to be a vector of length (\d+) but got length (\d+)",
-        "Line {line} repeats a tensor of {0} axes by {1} numbers. tf.tile takes a number for each "
-        "axis, 1 where it stays as it is. tf.expand_dims gives a tensor one axis more.",
-    ),
-    (
         rf"paddings must be a matrix with 2 columns: {_SHAPE}"
         rf"|first dimension of paddings must be the rank of inputs{_SHAPE}",
         "The paddings on line {line} do not have two numbers for each axis of the tensor: how much "
@@ -204,12 +193,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "is one update for each place, a whole row where a place names a row.",
     ),
     (
-        r"segment ids are not increasing|segment ids must be >= 0|segment ids should be the same",
-        "The segment ids on line {line} have to be sorted, one for each row, from 0 upwards. "
-        "tf.math.unsorted_segment_sum and similar functions take ids in any order, with the number "
-        "of segments as third argument.",
-    ),
-    (
         r"missing a required argument: 'value'",
         "Line {line} calls a layer or function without its argument value, which it needs. A "
         "MultiHeadAttention takes query and value; for attention of a sequence to itself give it "
@@ -221,13 +204,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "Line {line} gives a tf.function a tensor of shape {0} and dtype {1}, and its "
         "input_signature has one of shape {2} and dtype {3}. Give it such a tensor, or write None "
         "in the signature for an axis whose length may vary.",
-    ),
-    (
-        r"Layer (\S+) weight shape (\(.*?\)) is not compatible with provided weight shape "
-        r"(\(.*?\))",
-        "Line {line} gives the layer {0} weights of shape {2}, and its own have shape {1}. They "
-        "come from a layer of another size, or stand in another order. Compare them with what "
-        "get_weights() gives.",
     ),
     (
         r"Layer \"([\w.]+)\" expects (\d+) (?:named )?input\(s\).*?received (\d+) input tensors",
@@ -266,8 +242,11 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "a whole; or give it by its name, as in layer(x, scale=2.0).",
     ),
     (
-        r"Invalid input to `zip`\. .*Python `list` is not supported",
-        "Line {line} gives tf.data.Dataset.zip a list. Give the datasets as a tuple: zip((a, b)).",
+        r"Layer (\S+) weight shape (\(.*?\)) is not compatible with provided weight shape "
+        r"(\(.*?\))",
+        "Line {line} gives the layer {0} weights of shape {2}, and its own have shape {1}. They "
+        "come from a layer of another size, or stand in another order. Compare them with what "
+        "get_weights() gives.",
     ),
     (
         r"Shapes used to initialize variables must be fully-defined",
@@ -293,12 +272,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         loop_dtype,
     ),
     (
-        r"Could not read index (\d+) twice because it was cleared",
-        "Line {line} reads element {0} of a tf.TensorArray a second time, and the array forgets "
-        "each element once it was read. Keep what read gave, or make the array with "
-        "clear_after_read=False.",
-    ),
-    (
         r"input_signature missing type constraint for (\w+)",
         "The input_signature on line {line} says nothing of the argument {0}. It needs a "
         "tf.TensorSpec for each argument of the function that has no default. Add one, or give "
@@ -309,18 +282,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "The loop on line {line} begins as a loop of Python, and a break or return in it then "
         "depends on a tensor. Make it a loop of TensorFlow from the start: while "
         "tf.constant(True):, or for i in tf.range(n):.",
-    ),
-    (
-        r"-th value returned by pyfunc_\d+ is (\w+), but expects (\w+)",
-        "The Python function under tf.numpy_function on line {line} returned a value of dtype {0}, "
-        "and Tout says {1}. NumPy computes in double unless told otherwise. Return "
-        "y.astype(np.float32), or give the dtype that it returns as Tout.",
-    ),
-    (
-        r"must be 4 or 5-dimensional",
-        "Line {line} gives a function of tf.nn a tensor that has not the axes of a batch of "
-        "pictures: samples, height, width, channels. x[tf.newaxis] adds an axis in front, "
-        "x[..., tf.newaxis] one at the end.",
     ),
     (
         r"'(?:type|method|function)' object does not support the context manager protocol"
@@ -345,12 +306,6 @@ FORM_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "minimize on line {line} was given the loss as a tensor, and cannot see how it was "
         "computed. Give it a function that computes the loss, minimize(lambda: …, variables), or "
         "the tape that recorded it, tape=tape.",
-    ),
-    (
-        r"All input tensors must have the same rank",
-        "The matrix and the right-hand side on line {line} have different numbers of axes. "
-        "tf.linalg.solve and similar functions take a matrix on both sides: give b[:, tf.newaxis] "
-        "in place of a vector b, and take [:, 0] of the result.",
     ),
     (r"two structures don't have the same nested structure", structures),
     (

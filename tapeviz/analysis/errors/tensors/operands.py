@@ -10,13 +10,14 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from ....text.names import calls_in, dotted, targets_of
+from ....text.names import calls_in, dotted
 from ....text.statements import head_of, read_text
 from ....trace.compiled.raised import eager_op_that_raised
 from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Trace
 from ..case import Case
+from ..python.documented import asked_words
 from ..python.signatures import bound_calls, shape_in_pieces, without_names
 
 OperandShape = Sequence[int | None]
@@ -107,10 +108,8 @@ def elementwise_remedy(
         for axis, (a, b) in enumerate(zip(shape, beside, strict=True))
         if a != b and not {a, b} & {1, None}
     ]
-    made = [f"{name} from line {line}" for name in named if (line := line_of_value(case, name))]
-    where = f" ({' and '.join(made)})" if made else ""
     along = f"{'axis' if len(axes) == 1 else 'axes'} {' and '.join(axes)}"
-    return f"One of them has to be made with another size along {along}{where}."
+    return f"One of them has to be made with another size along {along}."
 
 
 def _with_axes(name: str, own: OperandShape, opposite: OperandShape) -> Iterator[str]:
@@ -128,20 +127,6 @@ def _with_axes(name: str, own: OperandShape, opposite: OperandShape) -> Iterator
 
 
 _MOST_AXES = 5
-
-
-def line_of_value(case: Case, name: str) -> int:
-    """The last line above the failure, in the same scope, that gives a name its value; else 0."""
-    owner = read_text(case.text).owner
-    lines = [
-        node.lineno
-        for node in case.nodes(ast.stmt)
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-        if node.lineno < case.line
-        if name in map(dotted, targets_of(node))
-        if owner(node.lineno, name) == owner(case.line, name)
-    ]
-    return max(lines, default=0)
 
 
 def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
@@ -276,7 +261,8 @@ def held_at_failure(case: Case) -> str:
         if given := given_words(case):
             words = f"Line {case.line} calls {bound.callee} with {', '.join(given)}."
             more = shape_in_pieces(case, bound) or stored_otherwise(case)
-            return f"{words} {more}".strip()
+            asked = asked_words(case)
+            return f"{words} {more}" if more else f"{words[:-1]}; {asked}." if asked else words
     held = [*islice(held_words(case, raised or statement), MOST_SHOWN)]
     if not held and raised is not None:  # what is taken apart there stands beside it
         raised, held = None, [*islice(held_words(case, statement), MOST_SHOWN)]
@@ -328,7 +314,7 @@ def given_words(case: Case) -> Sequence[str]:
         shown = code if len(code) <= _LONGEST else "…"
         shown += f" ({phrase})" if phrase else ""
         words.append(shown if name == code else f"{name} = {shown}")
-    words = words[:MOST_GIVEN]
+    words = [*words, *map(case.text.segment, bound.spread)][:MOST_GIVEN]
     words += [
         f"{name} = {number} by default"
         for name, number in bound.by_default.items()

@@ -6,6 +6,7 @@ import ast
 import re
 from math import prod
 
+from ....text.messages import kernel_words
 from ....text.names import called_name, dotted, names_in, targets_of
 from ....text.trees import lines_of
 from ....trace.ids import VariableId
@@ -21,7 +22,6 @@ from .operands import (
     differing_axis,
     elementwise_remedy,
     held_words,
-    line_of_value,
     named_operands,
     names_read,
     read_shape,
@@ -185,11 +185,11 @@ def _begun_whole(case: Case) -> tuple[str, int, int] | None:
     without."""
     statement = case.text.statement(case.line)
     name = dotted(statement.target) if isinstance(statement, ast.AugAssign) else ""
-    line = line_of_value(case, name) if name else 0
-    made = getattr(case.text.statement(line), "value", None) if line else None
-    if not isinstance(made, ast.Constant) or type(made.value) is not int:
+    binding = case.last_binding(name) if name else None
+    made = getattr(binding, "value", None)
+    if binding is None or not isinstance(made, ast.Constant) or type(made.value) is not int:
         return None
-    return name, line, made.value
+    return name, binding.lineno, made.value
 
 
 def _named_by_dtype(case: Case, kind: str) -> str:
@@ -427,8 +427,9 @@ def raised_in_function(case: Case) -> str:
     if not name:
         return ""
     where = f" on line {case.line}" if case.traced_lines else ""
-    line = case.failure.line
-    raised = f"The op {name}{where} raised inside of the compiled function that line {line} calls."
+    line, said = case.failure.line, kernel_words(message)
+    raised = f"The op {name}{where} raised inside of the compiled function that line {line} calls"
+    raised += f": {said}." if said else "."
     if reached_words(case.trace):
         return raised
     return (

@@ -80,12 +80,6 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         other_weights,
     ),
     (
-        r"Layer count mismatch when loading weights.*expected (\d+) layers?, found (\d+)",
-        "The file that line {line} loads has the weights of {1} layers, and this model has {0} of "
-        "such layers. Build the model as it was when it was saved, and call it once before, since "
-        "a layer that was not called has no weights yet.",
-    ),
-    (
         r"cannot (?:pickle|serialize) '?([\w.]+)'? object"
         r"|Can't (?:pickle|get local object) ([^\n]+)",
         "Line {line} pickles or copies an object that cannot be taken apart, {0}{1}, or that holds "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import difflib
 from collections.abc import Collection, Mapping
 
 from ..case import Case, Explain
@@ -142,11 +144,30 @@ def unknown_identifier(case: Case) -> str:
 def unknown_word(case: Case, what: str, name: str) -> str:
     """Words for an optimizer, a loss or what else ``what`` says that Keras does not know."""
     plural = {"loss": "losses"}.get(what, f"{what}s")
+    written = (each.lineno for each in case.nodes(ast.Constant) if each.value == name)
+    near, line = near_word(name), next(written, case.line)
     return (
-        f"Keras knows no {what} by the name {name}, which line {case.line} leads to. Names are "
-        f"looked up in tf.keras.{plural}, as they are spelt there. Correct the spelling, or give "
-        f"the function or an object of the class in place of the word."
+        f"Keras knows no {what} by the name {name}, which line {line} has. Names are looked up in "
+        f"tf.keras.{plural}, as they are spelt there. "
+        f"{f'Write {near}' if near else 'Correct the spelling'}, or give the function or an object "
+        f"of the class in place of the word."
     )
+
+
+def near_word(name: str) -> str:
+    """The word of Keras that is spelt most like one that it does not know; empty if none is."""
+    known = {*_WORDS, *_OPTIMIZERS, *(word for names in _LOSSES for word in names[:2])}
+    return "".join(difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75))
+
+
+_WORDS = (
+    *("accuracy", "auc", "binary_accuracy", "categorical_accuracy", "precision", "recall"),
+    *("sparse_categorical_accuracy", "binary_crossentropy", "categorical_crossentropy", "huber"),
+    *("sparse_categorical_crossentropy", "cosine_similarity", "hinge", "poisson", "elu", "gelu"),
+    *("leaky_relu", "linear", "relu", "selu", "sigmoid", "softmax", "softplus", "swish", "tanh"),
+    *("glorot_normal", "glorot_uniform", "he_normal", "he_uniform", "random_normal", "zeros"),
+)
+"""Metrics, losses, activations and initializers that Keras 2.15 to 3.15 find by their names."""
 
 
 _IN_PLACE: Mapping[str, str] = {

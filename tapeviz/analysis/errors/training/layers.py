@@ -106,15 +106,10 @@ LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "tf.keras.Model(inputs=…, outputs=…).",
     ),
     (
-        r"dimensions in the output is <= 0 due to downsampling in (\w+)\..*input shape " + _SHAPES,
-        "On line {line} the filter of the layer {0} is larger than its input, of shape {1}. "
-        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
-        "input smaller, too.",
-    ),
-    (
-        r"Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`, "
-        r"`kernel shape=(\(.*?\))`",
-        "On line {line} the filter (kernel of shape {1}) is larger than its input, of shape {0}. "
+        r"dimensions in the output is <= 0 due to downsampling in \w+\..*input shape "
+        + _SHAPES
+        + r"|Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`",
+        "On line {line} the filter of a layer is larger than its input, of shape {0}{1}. "
         "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
         "input smaller, too.",
     ),

@@ -174,6 +174,11 @@ def no_method(case: Case) -> str:
             f"TensorFlow each call of tape.gradient gives new gradients and adds to none: leave "
             f"the line out."
         )
+    if name == "get_weights":
+        return (
+            f"Optimizers of Keras 3 have no get_weights, which line {case.line} calls. Their state "
+            f"is in their variables: [v.numpy() for v in optimizer.variables]."
+        )
     if name not in ("minimize", "get_gradients", "compute_gradients", "get_updates"):
         return ""
     return (

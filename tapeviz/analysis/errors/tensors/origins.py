@@ -1,0 +1,113 @@
+"""Say where the values that an exception is about were made."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ....text.names import called_name, calls_in, dotted, names_in, targets_of
+from ....text.statements import read_text
+from ....text.trees import lines_of
+from ....wording import listed
+from ..case import Binding, Case
+from .operands import names_read
+
+_ABOUT_VALUES = re.compile(
+    r"shape|zero|dim|rank|siz|ax[ie]s|square|equal|length|type|attribute|element|number of|unpack"
+    r"|\[\d",
+    re.IGNORECASE,
+)
+_MOST = 2
+_LONGEST = 64
+"""The letters of an expression that stands in a sentence."""
+
+
+def made_words(case: Case, words: str) -> str:
+    """`` cov is made on line 4 as tf.matmul(x, y), from x of shape (20, 3).`` for the values that
+    an explanation names; empty if it is about something else, or says their lines itself."""
+    statement = case.text.statement(case.line)
+    names = names_read(case.raised_at) if case.raised_at is not None else ()
+    names = names or (names_read(statement) if statement is not None else ())
+    made = [
+        made
+        for name in (names if _ABOUT_VALUES.search(case.failure.message) else ())
+        if _is_meant(case, name) and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)
+        for line, made in [_made(case, name)]
+        if made and not re.search(rf"\b[Ll]ine {line}\b", words)
+    ]
+    return f" {'; '.join(made[:_MOST])}." if made else ""
+
+
+def _is_meant(case: Case, name: str) -> bool:
+    """Whether a name meant a tensor, a list or a dict, zero, or an object that lacks an attribute;
+    in a compiled function nothing is known of its names."""
+    held = case.held.get(name)
+    if held is None:
+        return not case.held
+    is_asked = f"'{held.type}' object" in case.failure.message
+    return bool(held.dtype) or held.size >= 0 or is_asked or held.value in ("0", "0.0")
+
+
+def _made(case: Case, name: str) -> tuple[int, str]:
+    """The line that gave a name its value, and a sentence about it; 0 where it is not known."""
+    binding = case.last_binding(name)
+    if binding is None:
+        return _given(case, name)
+    if not _ran_last(case, binding, name):
+        return 0, ""
+    if isinstance(binding, ast.For):
+        return binding.lineno, f"{name} comes from the loop on line {binding.lineno}"
+    said = f"{name} is made on line {binding.lineno}"
+    target = binding.targets[0] if isinstance(binding, ast.Assign) else binding.target
+    value, is_whole = binding.value, not isinstance(target, (ast.Tuple, ast.List))
+    code = case.text.segment(value) if value is not None and is_whole else ""
+    if value is None or not 0 < len(code) <= _LONGEST or "\n" in code:
+        return binding.lineno, said
+    shapes = [
+        f"{read} of shape {tuple(held.shape)}"
+        for read in sorted(names_in(value))
+        if (held := case.held.get(read)) is not None and held.dtype and held.shape
+        if (later := case.last_binding(read)) is None or later.lineno < binding.lineno
+    ]
+    of = f", from {listed(shapes[:_MOST])}" if shapes else ""
+    return binding.lineno, f"{said} as {code}{of}"
+
+
+def _ran_last(case: Case, binding: Binding, name: str) -> bool:
+    """Whether an assignment gave the name the value that it had at the failure: by the recording,
+    else since it stands in no branch or loop but those around the failure, which does not run
+    again after a statement below that gives the name another value."""
+    scope = read_text(case.text).owner
+    seen = [each.site.line for each in case.trace.bindings if each.name == name]
+    seen = [line for line in seen if scope(line, name) == scope(case.line, name)]
+    if seen:
+        return seen[-1] in lines_of(binding)
+    is_rebound = any(
+        each.lineno > case.line and name in map(dotted, targets_of(each))
+        for each in case.nodes(ast.stmt)
+    )
+    for node in case.nodes(ast.stmt):
+        for body in (getattr(node, field, ()) for field in ("body", "orelse", "handlers")):
+            inside = range(body[0].lineno, (body[-1].end_lineno or 0) + 1) if body else range(0)
+            if case.line in inside and is_rebound and not isinstance(node, (ast.If, ast.With)):
+                return False
+            if binding.lineno in inside and case.line not in inside:
+                return False
+    return True
+
+
+def _given(case: Case, name: str) -> tuple[int, str]:
+    """The line that calls the function around the failure, and what it gives to a parameter."""
+    around = [each for each in case.nodes(ast.FunctionDef) if case.line in lines_of(each)]
+    names = [each.arg for each in around[-1].args.args] if around else []
+    for line in (*reversed(case.outer.lines), case.outer.line) if name in names else ():
+        for call in calls_in(case.text.statement(line)):
+            is_open = any(isinstance(each, ast.Starred) for each in call.args)
+            if called_name(call) != around[-1].name or is_open:
+                continue
+            is_bound = isinstance(call.func, ast.Attribute) and names[0] == "self"
+            given = {each.arg: each.value for each in call.keywords if each.arg}
+            given |= dict(zip(names[is_bound:], call.args, strict=False))
+            if name in given and len(code := case.text.segment(given[name])) <= _LONGEST:
+                return line, f"{name} is {code} of line {line}"
+    return 0, ""

@@ -1,0 +1,104 @@
+"""Edit what a call is given, where it raised about the form of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from ...analysis.errors.training.keras import near_word
+from ..model import Edit, ErrorCase, ErrorFixFunction
+from ..nodes import all_of
+from ..plan import Plan
+
+
+def written(
+    pattern: str,
+    new: str | Callable[[re.Match[str]], str],
+    title: str,
+    *,
+    everywhere: bool = False,
+) -> ErrorFixFunction:
+    """A fix that replaces a pattern of code in the lines that the exception came through, or in the
+    whole text."""
+
+    def fix(case: ErrorCase) -> Iterator[Edit]:
+        lines = case.source.text.splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            if everywhere or number in case.lines:
+                lines[number - 1] = re.sub(pattern, new, line)
+        yield Edit(title, "".join(lines))
+
+    return fix
+
+
+def put_into_list(case: ErrorCase) -> Iterator[Edit]:
+    """``strategy.run(f, args=x)`` → ``args=(x,)``, ``tf.random.normal(3)`` → of ``[3]``: the
+    argument that the message names, else the first."""
+    source = case.source
+    takes = {held.name: re.findall(r"[A-Za-z_]\w*", held.takes) for held in case.failure.held}
+    for call in case.nodes(cst.Call):
+        names = takes.get(source.code(call.func), [])
+        for place, arg in enumerate(call.args):
+            name = arg.keyword.value if arg.keyword else (names[place : place + 1] or [""])[0]
+            if name and re.search(rf"\b{name}\b", case.failure.message) and not arg.star:
+                code = source.code(arg.value)
+                for given, kind in ((f"({code},)", "tuple"), (f"[{code}]", "list")):
+                    plan = Plan(source, {arg.value: given})
+                    yield from plan.edits(f"Give {name} as a {kind}")
+
+
+def add_axis(case: ErrorCase) -> Iterator[Edit]:
+    """``model(x)`` of a single sample → ``model(x[tf.newaxis])``; of pictures or series without a
+    channel → ``x[..., tf.newaxis]``."""
+    source = case.source
+    tensors = {held.name for held in case.failure.held if held.dtype and held.shape}
+    for call in case.nodes(cst.Call):
+        given = next((arg.value for arg in call.args if source.code(arg.value) in tensors), None)
+        if given is not None:
+            for index, where in (
+                ("", "in front: a batch of one"),
+                ("..., ", "at the end: a channel"),
+            ):
+                plan = Plan(source, {given: f"{source.code(given)}[{index}{source.tf}.newaxis]"})
+                yield from plan.edits(f"Add an axis {where}")
+
+
+def let_shape_vary(case: ErrorCase) -> Iterator[Edit]:
+    """A loop of a compiled function that changes a shape: tell AutoGraph which axis varies."""
+    source, found = case.source, case.match
+    before, after = (re.findall(r"\d+|None", found[key]) for key in ("before", "after"))
+    sizes = [a if a == b else "None" for a, b in zip(before, after, strict=False)]
+    loop = source.statement(case.failure.line)
+    if len(before) == len(after) and isinstance(loop, (cst.For, cst.While)):
+        shape = f"{source.tf}.TensorShape([{', '.join(sizes)}])"
+        plan = Plan(source)
+        options = f"shape_invariants=[({found['name']}, {shape})]"
+        plan.first(loop, f"{source.tf}.autograph.experimental.set_loop_options({options})")
+        yield from plan.edits(f"Let the shape of {found['name']} vary in the loop")
+
+
+def declare_outer(case: ErrorCase) -> Iterator[Edit]:
+    """``best`` of the module, which a function changes: ``global best`` in there."""
+    source, name = case.source, case.match[1]
+    statement = source.statement(case.failure.line)
+    function = source.function_of(statement) if statement is not None else None
+    is_outside = re.search(rf"^{name} *=", source.text, re.MULTILINE) is not None
+    if isinstance(function, cst.FunctionDef) and is_outside:
+        plan = Plan(source)
+        plan.first(function, f"global {name}")
+        yield from plan.edits(f"Declare {name} global in {function.name.value}")
+
+
+def spell_word(case: ErrorCase) -> Iterator[Edit]:
+    """``metrics=["acuracy"]`` → the word of Keras that is spelt nearly so."""
+    source, near = case.source, near_word(case.match[1])
+    words = [
+        each
+        for each in all_of(source.module, cst.SimpleString)
+        if each.evaluated_value == case.match[1]
+    ]
+    if near:
+        plan = Plan(source, dict.fromkeys(words, f'"{near}"'))
+        yield from plan.edits(f"Write {near} in place of {case.match[1]}")
