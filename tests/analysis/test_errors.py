@@ -572,7 +572,7 @@ RAISING = {
     ),
     "tensors of other ranks that are joined": (
         TAPE + "tf.concat([tf.ones([2, 2]), tf.ones([2])], 1)",
-        ["Line 6 joins tensors of the shapes [2,2] and [2]", "tf.expand_dims"],
+        ["tensors of the shapes [2,2] and [2] together. tf.stack needs", "tf.expand_dims"],
     ),
     "batches of matrices": (
         TAPE + "tf.matmul(tf.ones([2, 3, 4]), tf.ones([3, 4, 5]))",

@@ -721,7 +721,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "x = tf.constant(rows)",
         "ValueError",
         "Failed to convert a NumPy array to a Tensor (Unsupported object type list).",
-        "np.stack(x) makes one array",
+        "among them one of type list. Make its elements",
     ),
     "an array with None in it": (
         "x = tf.constant(rows)",
@@ -1029,13 +1029,6 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "Only input tensors may be passed as positional arguments. The following argument value "
         "should be passed as a keyword argument: 1.0 (of type <class 'float'>)",
         "with 1.0, a Python value, as a positional argument",
-    ),
-    "a list of datasets": (
-        "tf.data.Dataset.zip([a, b])",
-        "TypeError",
-        "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
-        "`tf.data.Dataset` objects. Python `list` is not supported and you should use `tuple`",
-        "Give the datasets as a tuple",
     ),
     "a layer that sees a ragged tensor": (
         "d(r)",

@@ -268,7 +268,13 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "A few random tensors of the same shapes will do to look at the gradients.",
     ),
     (
-        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type \w+|^MemoryError",
+        r"ResourceExhaustedError.*shape *" + _SHAPE + r" and type (\w+)",
+        "Line {line} needs memory for a tensor of shape {0} and type {1}, and there is not "
+        "that much. If the run has a limit (Limits beside Run, or --memory), raise it; else "
+        "work on fewer elements at a time.",
+    ),
+    (
+        r"^MemoryError",
         "Line {line} needs more memory than there is. If the run has a limit (Limits beside "
         "Run, or --memory), raise it; else work on fewer elements at a time.",
     ),

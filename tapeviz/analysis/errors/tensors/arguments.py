@@ -156,17 +156,11 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         refused_dtype,
     ),
     (
-        r"convert a NumPy array to a Tensor \(Unsupported object type (list|ndarray|tuple)",
-        "Line {line} gives TensorFlow an array of dtype object, whose elements are of the Python "
-        "type {0}. If these are equally long, np.stack(x) makes one array of numbers of them. If "
-        "not, keep the lengths by tf.ragged.constant(x), or pad them, as by "
-        "tf.keras.utils.pad_sequences(x, dtype='float32').",
-    ),
-    (
         r"convert a NumPy array to a Tensor \(Unsupported object type (\w+)",
         "Line {line} gives TensorFlow an array of dtype object, whose elements are Python values, "
-        "among them one of type {0}. Make its elements numbers of one kind: "
-        "x.astype(np.float32); leave out or fill in missing values and texts before.",
+        "among them one of type {0}. Make its elements numbers of one kind: x.astype(np.float32); "
+        "fill in missing values and texts before. Of arrays of one length np.stack(x) makes one; "
+        "tf.ragged.constant(x) keeps other lengths.",
     ),
     (
         r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
