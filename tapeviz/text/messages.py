@@ -68,8 +68,8 @@ def first_words(message: str) -> str:
 
 
 def kernel_words(message: str) -> str:
-    """What the kernel of an op in a compiled function said, without a full stop: it stands before
-    the name of the node (TensorFlow 2.15-2.21); else empty."""
+    """Return the words of the kernel of an op in a compiled function, without a full stop: they
+    stand before the name of the node (TensorFlow 2.15-2.21). Empty for other messages."""
     found = re.search(r"^(?! *File )(\S[^\n]*?)\.?\n+\s*\[\[\{\{node ", message, re.MULTILINE)
     return found[1] if found is not None else ""
 

@@ -19,7 +19,7 @@ from ...trace.model import Failure, Trace
 from ...trace.ops import Op
 
 _Node = TypeVar("_Node", bound=ast.AST)
-Binding: TypeAlias = "ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For"
+Assigning: TypeAlias = "ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Case:
         held = self.held.get(ast.unparse(node))
         return held.type if held is not None else ""
 
-    def last_binding(self, name: str, *, also_here: bool = False) -> Binding | None:
+    def last_binding(self, name: str, *, also_here: bool = False) -> Assigning | None:
         """The last statement above the failure, in the same scope, that gives a name its value;
         ``also_here``: or the one that raised."""
         owner = read_text(self.text).owner

@@ -1,4 +1,4 @@
-"""What the docstring of a function asks of its arguments, for a call that raised."""
+"""Read in the docstring of a function what it asks of its arguments, for a call that raised."""
 
 from __future__ import annotations
 

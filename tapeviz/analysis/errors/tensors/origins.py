@@ -9,7 +9,7 @@ from ....text.names import called_name, calls_in, dotted, names_in, targets_of
 from ....text.statements import read_text
 from ....text.trees import lines_of
 from ....wording import listed
-from ..case import Binding, Case
+from ..case import Assigning, Case
 from .operands import names_read
 
 _ABOUT_VALUES = re.compile(
@@ -73,7 +73,7 @@ def _made(case: Case, name: str) -> tuple[int, str]:
     return binding.lineno, f"{said} as {code}{of}"
 
 
-def _ran_last(case: Case, binding: Binding, name: str) -> bool:
+def _ran_last(case: Case, binding: Assigning, name: str) -> bool:
     """Whether an assignment gave the name the value that it had at the failure: by the recording,
     else since it stands in no branch or loop but those around the failure, which does not run
     again after a statement below that gives the name another value."""
