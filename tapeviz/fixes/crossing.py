@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..analysis.causes.connections.left_tensorflow import LeftTensorFlow
 from ..analysis.diagnose import diagnose
 from ..analysis.findings import Finding
 from ..analysis.model import CallDiagnosis, Diagnosis
@@ -90,6 +91,10 @@ def _crossed(live: LiveRecording, before: Outcome, after: Outcome, key: FindingK
         return replace(old, no_bridge=_reason(after, old) or _LOST)
     if not has_same_targets(before, after, key):
         return replace(old, no_bridge="run once more, the snippet computed something else")
+    causes = (new.cause, *new.others)
+    left = [c.evidence.how for c in causes if c and isinstance(c.evidence, LeftTensorFlow)]
+    if "numpy_function" in left:  # in a compiled function: what is known is of the other ways
+        value, old = None, replace(old, bridged=None)
     if value is None:
         return replace(old, no_bridge=_reason(after, old) or _LOST)
     return replace(

@@ -37,6 +37,11 @@ class KeptEdit:
     first_calls: frozenset[FindingKey] = frozenset()
     keeps_target: bool = False
 
+    @property
+    def mended(self) -> int:
+        """The number of gradients that are not zero."""
+        return sum(value is None or bool(value.any()) for value in self.values.values())
+
 
 @dataclass(slots=True)
 class FixGoal:
@@ -65,15 +70,17 @@ class FixGoal:
         self.titles.add(edit.title)
 
     def in_order(self, text: str) -> list[KeptEdit]:
-        """The kept edits of a text, the likeliest first; those for a further cut behind them.
+        """The kept edits of a text, the likeliest first; in front of it those that mend more
+        gradients than it, without more of an estimate. Those for a further cut stand behind.
 
         Those that mend some rounds only, or give nothing but zeros, stand where no others are, and
         zeros where they mend a gradient that no other edit does. One that changes more lines than
         another of them, and these among them, is left out, unless the other one brings another
         gradient than the one across the cut, or gives the target another value where this one keeps
         it. So is one that does something more than another, or adds the same lines in another
-        order. NaN is mended only by the edits that leave the fewest zeros. An edit that had to be
-        corrected stands where no other does.
+        order. Neither is left out where it mends a gradient that the other does not, or, without an
+        estimate, gives other numbers: it closes further cuts. NaN is mended only by the edits that
+        leave the fewest zeros. An edit that had to be corrected stands where no other does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(
@@ -88,23 +95,31 @@ class FixGoal:
             zeros = [_zeros_in(each.values.values()) for each in best]
             best = [each for each, count in zip(best, zeros, strict=True) if count == min(zeros)]
         best = [each for each in best if not each.edit.is_corrected] or best[:1]
-        alone = {each.edit.title.lower() for each in best}
-        best = [each for each in best if not _has_more_than(each.edit, alone)]
+        best = [
+            each
+            for each in best
+            if not any(_has_more_than(each.edit, o.edit) and _gives_all(o, each) for o in best)
+        ]
         firsts: dict[object, KeptEdit] = {}
         for each in best:
             firsts.setdefault(_blocks(text, each.edit.new_text), each)
         best = list(firsts.values())
         changed = [(_changed_lines(text, each.edit.new_text), each) for each in best]
-        return [
+        best = [
             each
             for lines, each in changed
             if not any(
                 fewer < lines
                 and other.edit.has_other_slope <= each.edit.has_other_slope
                 and other.keeps_target >= each.keeps_target
+                and _gives_all(other, each)
                 for fewer, other in changed
             )
         ]
+        if len(best) > 1:
+            first = best[0].edit.is_estimate
+            best.sort(key=lambda each: -each.mended * (each.edit.is_estimate <= first))
+        return best
 
     def is_kept_already(self, edit: Edit) -> bool:
         """Whether a kept edit has this title, or gives the same text."""
@@ -118,10 +133,17 @@ class FixGoal:
         kept = (each for each in self.kept if not each.is_partial)
         return sum(not _are_zeros(each.values.values()) for each in kept) >= MOST_KEPT
 
-    @property
-    def is_done(self) -> bool:
+    def is_done(self, depth: int = 1) -> bool:
+        """Whether no further edit is tried; ``depth``: above 1 for one that mends a further cut,
+        which some gradients may need."""
         most = MOST_EDITS if self.kept else MOST_TRIALS
-        return self.tried >= most or self.has_enough
+        return self.tried >= most or (self.has_enough and (depth == 1 or not self.left))
+
+    @property
+    def left(self) -> list[FindingKey]:
+        """The findings that no kept edit mends."""
+        mended = {key for each in self.kept for key in each.values}
+        return [key for key in self.keys if key not in mended]
 
 
 def goals_of(diagnosis: Diagnosis) -> Iterator[FixGoal]:
@@ -148,11 +170,26 @@ def _across(diagnosis: Diagnosis, key: FindingKey) -> object:
     return diagnosis.calls[key[0]].findings[key[1]].across
 
 
-def _has_more_than(edit: Edit, titles: set[str]) -> bool:
-    """Whether an edit does what one of these titles says, which mends alone, and something more."""
-    title = edit.title.lower()
-    others = (other.removeprefix(ESTIMATE.lower()) for other in titles if other != title)
-    return any(other in title for other in others)
+def _has_more_than(edit: Edit, other: Edit) -> bool:
+    """Whether an edit does what the title of another says, and something more."""
+    title, less = edit.title.lower(), other.title.lower()
+    return title != less and less.removeprefix(ESTIMATE.lower()) in title
+
+
+def _gives_all(less: KeptEdit, more: KeptEdit) -> bool:
+    """Whether one edit mends all gradients that another does, and by the same numbers, unless the
+    other estimates them."""
+    return all(
+        key in less.values and (more.edit.is_estimate or _are_same(value, less.values[key]))
+        for key, value in more.values.items()
+    )
+
+
+def _are_same(a: Array | None, b: Array | None) -> bool:
+    """Whether two gradients are the same, as far as both are known."""
+    if a is None or b is None:
+        return True
+    return a.shape == b.shape and bool(np.allclose(a, b, 1e-3, 1e-6, equal_nan=True))
 
 
 def _changed_lines(old: str, new: str) -> frozenset[str]:

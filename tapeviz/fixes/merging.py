@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from ..text.trees import parse_module
 from .model import Edit
 
+_WORDS = re.compile(r"\w+|\s+|.")
+
 
 def pairs_of(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> Iterator[Edit]:
     """Each of the first with the second edits, the likeliest first, up to one that changes the same
-    lines: that one can only be made in the text that the first edit gave."""
+    words: that one can only be made in the text that the first edit gave."""
     for edit in first:
         for other in second:
             merged = merge(text, edit.new_text, other.new_text)
@@ -23,21 +25,12 @@ def pairs_of(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> Iterat
 
 
 def merge(text: str, first: str, second: str) -> str | None:
-    """The text with the changes of both; None where they change, or insert at, the same lines, or
-    bind the same new name."""
+    """The text with the changes of both; None where they change, or insert at, the same place of a
+    line, or bind the same new name."""
     if (_bound(first) - _bound(text)) & (_bound(second) - _bound(text)):
         return None
-    lines = text.split("\n")
-    changes = sorted((*_changes(lines, first), *_changes(lines, second)))
-    for (_, end, _), (start, _, _) in pairwise(changes):
-        if start < end:
-            return None
-    starts = [start for start, _, _ in changes]
-    if len(set(starts)) < len(starts):
-        return None
-    for start, end, new in reversed(changes):
-        lines[start:end] = new
-    return "\n".join(lines)
+    merged = _merged(*(each.split("\n") for each in (text, first, second)))
+    return None if merged is None else "\n".join(merged)
 
 
 def _bound(text: str) -> set[str]:
@@ -45,10 +38,38 @@ def _bound(text: str) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def _changes(lines: Sequence[str], new: str) -> Iterator[tuple[int, int, list[str]]]:
-    """The stretches that differ: begin and end (exclusive) in the old lines, and the new ones."""
-    new_lines = new.split("\n")
-    matcher = difflib.SequenceMatcher(None, lines, new_lines, autojunk=False)
+def _merged(
+    parts: Sequence[str], *edited: Sequence[str], are_lines: bool = True
+) -> list[str] | None:
+    """The parts with the changes of both; lines that both change are merged word by word."""
+    changes = sorted((*each, side) for side in (0, 1) for each in _changes(parts, edited[side]))
+    clashing: list[list[tuple[int, int, list[str], int]]] = []
+    for change in changes:
+        start, end = change[:2]
+        last = clashing[-1] if clashing else []
+        if any(start < e or (s, e) == (start, end) for s, e, *_ in last):
+            last.append(change)
+        else:
+            clashing.append([change])
+    merged = list(parts)
+    for group in reversed(clashing):
+        start, end = group[0][0], max(end for _, end, *_ in group)
+        versions = [merged[start:end] for _ in (0, 1)]
+        for first, last_, new, side in reversed(group):
+            versions[side][first - start : last_ - start] = new
+        if len(group) > 1:
+            texts = ["\n".join(each) for each in (merged[start:end], *versions)]
+            words = _merged(*map(_WORDS.findall, texts), are_lines=False) if are_lines else None
+            if words is None:
+                return None
+            versions = ["".join(words).split("\n")] * 2
+        merged[start:end] = versions[group[0][3]]
+    return merged
+
+
+def _changes(parts: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """The stretches that differ: begin and end (exclusive) in the old parts, and the new ones."""
+    matcher = difflib.SequenceMatcher(None, parts, new, autojunk=False)
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag != "equal":
-            yield start, end, new_lines[new_start:new_end]
+            yield start, end, list(new[new_start:new_end])

@@ -65,6 +65,10 @@ class Plan:
         """Replace a block by its statements."""
         self.unwrapped.add(statement)
 
+    def split(self, line: cst.CSTNode) -> None:
+        """Give each statement of a line, or behind a colon, a line of its own."""
+        self.changes[line] = _split
+
     def before(self, statement: cst.CSTNode, *new: CstStatement | str) -> None:
         self.put_before.setdefault(statement, []).extend(map(self.parse, new))
 
@@ -240,18 +244,24 @@ def without_blank_lines(statement: CstStatement) -> CstStatement:
 
 
 def _statements(suite: Any) -> list[Any]:
-    if isinstance(suite, cst.SimpleStatementSuite):
-        bare = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in suite.body]
-        return [cst.SimpleStatementLine([small]) for small in bare]
-    return list(suite.body)
+    return list(_split(suite).body if isinstance(suite, cst.SimpleStatementSuite) else suite.body)
 
 
 def _with_body(compound: Any, statements: list[Any]) -> Any:
     suite = compound.body
     if isinstance(suite, cst.SimpleStatementSuite):
-        header = cst.TrailingWhitespace()
-        return compound.with_changes(body=cst.IndentedBlock(statements, header=header))
+        suite = cst.IndentedBlock([])
     return compound.with_changes(body=suite.with_changes(body=statements))
+
+
+def _split(line: Any) -> Any:
+    bare = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in line.body]
+    lines = [cst.SimpleStatementLine([small]) for small in bare]
+    if isinstance(line, cst.SimpleStatementSuite):
+        return cst.IndentedBlock(lines)
+    lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
+    lines[-1] = lines[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
+    return cst.FlattenSentinel(lines)
 
 
 _ROOMY = (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return, cst.Expr, cst.Element, cst.Index)

@@ -275,12 +275,14 @@ class ParsedSource:
         return any(inner is made for inner in self.behind(node))
 
     def behind(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The node, its parts, and those of what its names are bound to, and so on."""
+        """The node, its parts, and those of what its names are bound to, alone or as one of
+        several, and so on."""
         waiting, seen = [node], {node}
         while waiting:
             for inner in nodes_in(waiting.pop()):
                 yield inner
-                value = self.bound_to(inner) if isinstance(inner, cst.Name) else None
+                made = self.maker_of(inner) if isinstance(inner, cst.Name) else None
+                value = made[0] if made is not None else None
                 if value is not None and value not in seen:
                     seen.add(value)
                     waiting.append(value)

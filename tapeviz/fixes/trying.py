@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Diagnosis
@@ -32,7 +33,9 @@ _SLOWEST = 20.0
 TOO_SLOW = "not tried: the snippet takes too long to be run again"
 _DEEPEST = 3
 _FEW = 2
-"""Edits of each cut that are tried together with those of another."""
+"""Edits of each cut that are tried together with those of another, and the number of others."""
+_EXACT = {"assign", "new-variable", "left-tensorflow", "stateful"}
+"""Kinds of cuts that nobody makes on purpose, and whose edits keep all numbers."""
 
 
 def try_fixes(
@@ -60,6 +63,12 @@ def try_fixes(
     trials.on_progress = on_progress
     trials.should_stop = should_stop
     return trials.run()
+
+
+def _is_elsewhere(edit: Edit, code: str, others: Set[str]) -> bool:
+    """Whether an edit leaves this line as it is, and changes one of the others."""
+    lines = {line.strip() for line in edit.new_text.split("\n")}
+    return code in lines and not others <= lines
 
 
 @dataclass(slots=True)
@@ -153,13 +162,27 @@ class _Trials:
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
         found = list(distinct(edits_for(case), source.text))
         edits = [edit for edit in found if not edit.is_last]
-        beside = [cause for cause in finding.others if cause.kind != goal.cause.kind]
-        for other in beside[:1]:  # a cut on another way: one edit alone may bring a part only
-            second = list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
-            pairs = list(distinct(pairs_of(source.text, edits[:_FEW], second), source.text))[:_FEW]
-            # Beside a gradient that is zero the edits for the other cut bring the whole.
-            is_zero = finding.status == "zero"
-            edits[_FEW:_FEW] = [*second, *pairs] if is_zero else [*pairs, *second]
+        others = [each for each in finding.others if not each.is_bypassed]
+        alike = {each.code for each in others if each.kind == goal.cause.kind} - {goal.cause.code}
+        elsewhere = [e for e in edits if _is_elsewhere(e, goal.cause.code, alike)]
+        edits = [edit for edit in edits if edit not in elsewhere] or edits
+        beside = {each.kind: each for each in reversed(others) if each.kind != goal.cause.kind}
+        of_each = [
+            list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
+            for other in [*reversed(beside.values())][:_FEW]
+        ]
+        whole, pairs, seconds = edits[:_FEW], list[Edit](), [*chain(*of_each[:1]), *elsewhere]
+        for second in filter(None, (*of_each, elsewhere)):  # one edit alone may bring a part only
+            merged = list(distinct(pairs_of(source.text, whole, second), source.text))
+            whole = merged[:_FEW] or whole
+            pairs = pairs or whole[:_FEW]
+        pairs[1:1] = whole[:1]  # the edits for all cuts
+        if finding.status == "zero":  # those for the other cut bring the whole
+            edits[_FEW:_FEW] = [*seconds, *pairs]
+        elif finding.across is None and beside.keys() <= _EXACT:  # only so it is known to be whole
+            edits = [*pairs, *edits, *seconds]
+        else:
+            edits[_FEW:_FEW] = [*pairs, *seconds]
         firsts: dict[str, Edit] = {}
         edits += [edit for edit in found if edit.is_last]
         for edit in edits:  # both cuts may give the same edit, and none may come after itself
@@ -176,7 +199,7 @@ class _Trials:
         self._waiting.append(trial)
 
     def _start(self, trial: _Trial) -> None:
-        wanted = [(goal, edit) for goal, edit in trial.edits if not goal.is_done]
+        wanted = [(goal, edit) for goal, edit in trial.edits if not goal.is_done(trial.depth)]
         if not wanted or self._runs >= MOST_RUNS or time.monotonic() > self._until:
             return
         for goal, edit in wanted:
@@ -216,17 +239,18 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in tuple(trial.edits):  # one offered meanwhile for this text comes too late
-            if goal.has_enough or goal.is_kept_already(edit):
+            if (goal.has_enough and trial.depth == 1) or goal.is_kept_already(edit):
                 continue
             if self.judge.is_good(goal, edit, after):
                 goal.kept.append(self.judge.kept(goal, edit, after, trial.live))
                 self._offer_to_others(trial, edit, after)
-                continue
-            similar = [each for each in goal.edits if each.title == edit.title]
-            if edit in similar[:-1]:
-                self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
-            is_mended = any(not kept.is_partial for kept in goal.kept)
-            if goal.keys and trial.depth < _DEEPEST and not goal.is_done and not is_mended:
+            else:
+                similar = [each for each in goal.edits if each.title == edit.title]
+                if edit in similar[:-1]:
+                    self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
+                if any(not kept.is_partial for kept in goal.kept):
+                    continue
+            if goal.left and trial.depth < _DEEPEST and not goal.is_done(trial.depth + 1):
                 self._follow_up(trial, goal, edit, after)
 
     def _offer_to_others(self, trial: _Trial, edit: Edit, after: Outcome) -> None:
@@ -258,9 +282,10 @@ class _Trials:
         self, trial: _Trial, goal: FixGoal, after: Outcome, source: ParsedSource
     ) -> Iterator[Edit]:
         """The edits for the next cut on the way, unless it is the one that this edit was for."""
-        key = goal.keys[0]
-        finding = after.finding(key)
-        if finding is None or (cause := finding.cause) is None:
+        left = ((key, after.finding(key)) for key in goal.left)
+        open_ = ((k, f, f.cause) for k, f in left if f is not None and f.cause is not None)
+        key, finding, cause = next(open_, (None, None, None))
+        if key is None or finding is None or cause is None:
             return
         is_made = cause.code not in map(str.strip, self.before.trace.source.split("\n"))
         is_same = goal.cause is not None and cause.kind == goal.cause.kind

@@ -54,7 +54,8 @@ class SourceText:
             return None
 
     @cached_property
-    def _nodes(self) -> tuple[ast.AST, ...]:
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree, without an order; none of a text that does not parse."""
         return tuple(ast.walk(self.tree)) if self.tree else ()
 
     @cached_property
@@ -124,7 +125,7 @@ class SourceText:
     @cached_property
     def _calls(self) -> dict[int, list[ast.Call]]:
         by_line: dict[int, list[ast.Call]] = {}
-        for node in self._nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Call):
                 by_line.setdefault(node.lineno, []).append(node)
         return by_line
@@ -132,7 +133,7 @@ class SourceText:
     @cached_property
     def _opened_names(self) -> dict[int, list[str]]:
         by_line: dict[int, list[str]] = {}
-        for node in self._nodes:
+        for node in self.nodes:
             if isinstance(node, ast.withitem):
                 named = node.optional_vars
                 name = named.id if isinstance(named, ast.Name) else ""
@@ -146,7 +147,7 @@ class SourceText:
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
-        return [node for node in self._nodes if isinstance(node, ast.stmt)]
+        return [node for node in self.nodes if isinstance(node, ast.stmt)]
 
     def statement(self, line: int) -> ast.stmt | None:
         """The smallest statement that covers the line."""
@@ -283,7 +284,7 @@ class SourceText:
         """Calls and operators by where they stand."""
         return {
             self.span(node): node
-            for node in self._nodes
+            for node in self.nodes
             if isinstance(node, (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp))
         }
 
@@ -292,7 +293,7 @@ class SourceText:
         """The names under which the snippet has TensorFlow or Keras, or parts of them; ``tf`` is
         there anyway."""
         names = {"tf"}
-        for node in self._nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 packages = [(name, name.name.partition(".")[0]) for name in node.names]
                 names |= {n.asname or package for n, package in packages if package in _PACKAGES}
@@ -306,7 +307,7 @@ class SourceText:
         """The other names that a function has in the text, by its own name: ``stop`` for
         ``stop_gradient`` after ``stop = tf.stop_gradient`` or ``from … import … as stop``."""
         found: dict[str, set[str]] = {}
-        for node in self._nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Assign):
                 own = dotted(node.value).rpartition(".")[2]
                 for target in node.targets:
@@ -321,7 +322,7 @@ class SourceText:
         modules) or from a class of a ``module`` (the last part of its name), some through others of
         these classes."""
         found: dict[str, ast.ClassDef] = {}
-        for owner in self._nodes:
+        for owner in self.nodes:
             if isinstance(owner, ast.ClassDef):
                 paths = [ast.unparse(base).split(".") for base in owner.bases]
                 if any(
@@ -379,7 +380,7 @@ class SourceText:
         """The names that the text gives to methods of classes of tapes."""
         return frozenset(
             dotted(target)
-            for node in self._nodes
+            for node in self.nodes
             if isinstance(node, ast.Assign)
             and dotted(node.value).rpartition(".")[0].rpartition(".")[2] in self._tape_classes
             for target in node.targets

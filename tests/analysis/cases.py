@@ -146,8 +146,8 @@ CASES = (
         """
         x = tf.Variable([1.0, -2.0, 3.0])
         with tf.GradientTape() as t:
-            some = tf.boolean_mask(x, x > 0.0)
-            n = tf.cast(tf.size(some), tf.float32)  # cut
+            few, some = tf.boolean_mask(x, x < 0.0), tf.boolean_mask(x, x > 0.0)
+            n = tf.cast(tf.size(some), tf.float32) if tf.size(few) > 0 else 0.0  # cut
             out = n * 2.0
         t.gradient(out, x)
         """,

@@ -226,6 +226,18 @@ def test_an_edit_that_mends_a_part_does_not_stand_for_the_whole() -> None:
         assert [each.edit.title for each in goal.in_order(text)] == kept
 
 
+def test_an_edit_that_mends_more_gradients_comes_first() -> None:
+    text, slope = "a = 1\nb = 2\n", np.float32(1.0)
+    part, whole = Edit("one", "a = 3\nb = 2\n"), Edit("one; two", "a = 3\nb = 4\n")
+    kept = [KeptEdit(part, {(0, 0): slope}), KeptEdit(whole, {(0, 0): slope, (0, 1): slope})]
+    goal = FixGoal(None, [(0, 0), (0, 1)], edits=[part, whole], kept=kept)
+    assert [each.edit for each in goal.in_order(text)] == [whole, part]
+    kept[1] = KeptEdit(whole, {(0, 0): 2 * slope})  # a further cut on the same path
+    assert [each.edit for each in goal.in_order(text)] == [part, whole]
+    kept[1] = KeptEdit(whole, {(0, 0): slope})
+    assert [each.edit for each in goal.in_order(text)] == [part]
+
+
 def test_an_edit_that_was_corrected_stands_where_no_other_does() -> None:
     plain = Edit("plain", "x = 2\n")
     corrected = [Edit(title, text, is_corrected=True) for title, text in ("a1", "b2")]
@@ -241,6 +253,7 @@ def test_two_edits_of_other_lines_become_one() -> None:
     assert merge(text, "x\na\nb\nc\nd", "a\nb\nc\ny\nd") == "x\na\nb\nc\ny\nd"
     assert merge(text, "a\nB\nc\nd", "a\nb\nC\nd") == "a\nB\nC\nd"
     assert merge(text, "a\nB\nc\nd", "a\n2\nc\nd") is None
+    assert merge("y = f(g(x))", "y = f(x)", "n = 1\ny = f(g(n))") == "n = 1\ny = f(n)"
     assert merge(text, "a\nx\nb\nc\nd", "a\ny\nb\nc\nd") is None
     assert merge(text, "x = 1\na\nb\nc\nd", "a\nb\nc\nx = 2\nd") is None
 

@@ -266,7 +266,7 @@ def _is_arithmetic(facts: CallFacts, call: ast.Call) -> bool:
 def _defined(facts: CallFacts) -> tuple[frozenset[str], frozenset[str]]:
     """The names of modules and of what is imported, and those of the snippet's functions."""
     modules, functions = set(_PLAIN_MODULES), set()
-    for node in ast.walk(facts.text.tree) if facts.text.tree else ():
+    for node in facts.text.nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             modules |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.FunctionDef):

@@ -32,18 +32,23 @@ class FormRead(NamedTuple):
 
 
 def forms_read(facts: CallFacts, ran: Set[int]) -> list[FormRead]:
-    """The forms that one of the lines ``ran`` computes with, the last line first."""
+    """The forms that one of the lines ``ran`` computes with, the last line first; those that a line
+    only compares come behind its others."""
     text = facts.text
     reads = {read for line in ran for read in read_on(text, line)}
-    found = []
-    for node in ast.walk(text.tree) if text.tree else ():
+    compared = {
+        id(x) for each in text.nodes if isinstance(each, ast.Compare) for x in ast.walk(each)
+    }
+    found = list[tuple[bool, FormRead]]()
+    for node in text.nodes:
         of = _of_which(node)
         if not isinstance(node, ast.expr) or of is None:
             continue
         if node.lineno in ran or carriers(text, node.lineno) & reads:
             tensors = tuple(_tensors(facts, of))
-            found += [FormRead(node.lineno, ast.unparse(node), tensors)] if tensors else []
-    return sorted(found, key=lambda form: -form.line)
+            form = FormRead(node.lineno, ast.unparse(node), tensors)
+            found += [(id(node) in compared, form)] if tensors else []
+    return [form for _, form in sorted(found, key=lambda each: (-each[1].line, each[0]))]
 
 
 def _of_which(node: ast.AST) -> ast.expr | None:

@@ -56,7 +56,7 @@ def late_names_called(facts: CallFacts, ops: Iterable[Op]) -> Iterator[LateName]
 def _late_names(facts: CallFacts) -> Sequence[LateName]:
     return [
         late
-        for node in (ast.walk(facts.text.tree) if facts.text.tree else ())
+        for node in facts.text.nodes
         for loop, body in _loops(node)
         for part in body
         for function in ast.walk(part)

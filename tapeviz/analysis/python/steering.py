@@ -31,7 +31,7 @@ def steered_by(text: SourceText, line: int, ran: Collection[int]) -> Steered | N
     name, if it made one of the lines ``ran`` run, or bound what one of them reads."""
     names = carriers(text, line)
     reads = {name for other in ran for name in read_on(text, other)}
-    for node in ast.walk(text.tree) if text.tree else ():
+    for node in text.nodes:
         for head, steered in _heads(node):
             if line not in lines_of(head) and not names & names_in(head):
                 continue

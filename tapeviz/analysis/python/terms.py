@@ -269,7 +269,7 @@ def is_chosen(facts: CallFacts, leave: Leave, number: TensorId) -> bool:
 def _written_numbers(facts: CallFacts) -> tuple[frozenset[float], list[range]]:
     """The numbers that stand in the text, and the lines of its comparisons."""
     numbers, compared = {0.0}, []
-    for node in ast.walk(facts.text.tree) if facts.text.tree else ():
+    for node in facts.text.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             number = float(min(max(node.value, -_LARGEST), _LARGEST))
             numbers |= {number, -number}

@@ -20,6 +20,7 @@ from ..nodes import (
     is_call_to,
     nodes_in,
     read_names,
+    separated,
 )
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
@@ -85,25 +86,35 @@ def make_float(case: FixCase) -> Iterator[Edit]:
 
 
 _WRITING = ("as_string", "serialize_tensor")
-_READING = ("to_number", "parse_tensor")
+_READING = ("to_number", "parse_tensor", "decode_csv")
+_JOINING = ("reduce_join", "split")
 
 
 def take_text_away(case: FixCase) -> Iterator[Edit]:
-    """``tf.strings.to_number(tf.strings.as_string(x))`` → ``x``, on one line or on two; so
+    """``tf.strings.to_number(tf.strings.as_string(x))`` → ``x``, on one line or on two, also where
+    the texts are joined and split in between; ``tf.io.decode_csv`` of them → ``tf.unstack(x)``; so
     ``tf.io.parse_tensor`` of what ``tf.io.serialize_tensor`` wrote, which loses nothing."""
     source = case.source
     plan = Plan(source)
     done: set[str] = set()
+
+    def unstacked(call: cst.Call) -> cst.Call:
+        unstack = cst.parse_expression(f"{source.tf}.unstack")
+        return cst.Call(unstack, separated(call.args[:1]))
+
     for call in all_of(source.module, cst.Call):
         name = called_name(call)
         is_format = name == "format" and dotted(call.func) == f"{source.tf}.strings.format"
-        if name in (*_WRITING, *_READING) and call.args:
+        is_joining = name in _JOINING and dotted(call.func) == f"{source.tf}.strings.{name}"
+        if name == "decode_csv":
+            plan.replace(call, unstacked)
+        elif (name in (*_WRITING, *_READING) or is_joining) and call.args:
             plan.replace(call, _first_given)
         elif is_format and len(call.args) == 2 and source.code(call.args[0].value)[1:-1] == "{}":
             plan.replace(call, lambda old: enclosed(old.args[1].value))
         else:
             continue
-        done.add(name)
+        done |= set() if is_joining else {name}
     if done == {"serialize_tensor", "parse_tensor"}:
         yield from plan.edits("Keep the tensor, in place of the text that it is read from")
     elif done.intersection(_READING) and done.difference(_READING):

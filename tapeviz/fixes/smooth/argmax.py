@@ -47,7 +47,7 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
     if not sign and are_probabilities(case, call):
         soft = scores
     made = _outermost(source, largest)
-    for answer, label, is_right in _answers(source, made):
+    for answer, label, is_right in answers_of(source, made):
         batch = max(len(shape) - 1, 1)
         right = f"{tf}.gather({soft}, {source.code(label)}, batch_dims={batch})"
         plan.replace(answer, right if is_right else f"1.0 - {right}")
@@ -292,10 +292,15 @@ def _soften_confusion(
     return False
 
 
-def _answers(
+def answers_of(
     source: ParsedSource, call: cst.BaseExpression
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, bool]]:
-    """Comparisons of the result with labels: the comparison, the labels, whether for equality."""
+    """Comparisons of the result with labels: the comparison, the labels, whether for equality.
+
+    Of ``top_k`` the result is also what is made of its positions.
+    """
+    is_top = isinstance(call, cst.Call) and called_name(call) == "top_k"
+    is_result = source.leads_to if is_top else partial(_is_result, source)
     found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
     for user in source.calls_to("equal", "not_equal"):
         sides = [arg.value for arg in user.args[:2]]
@@ -309,7 +314,7 @@ def _answers(
             sides = [compared.left, target.comparator]
             found.append((compared, sides, isinstance(target.operator, cst.Equal)))
     for answer, sides, is_right in found:
-        labels = [side for side in sides if not _is_result(source, side, call)]
+        labels = [side for side in sides if not is_result(side, call)]
         if len(sides) == 2 and len(labels) == 1:
             yield answer, labels[0], is_right
 

@@ -26,8 +26,9 @@ def soft_truth(
 ) -> str:
     """``tf.sigmoid(a - b)`` of ``a > b``, a product of such for ``and``, the larger for ``or``, and
     the distance from 1 for ``not``, as fuzzy sets have it; the largest for ``tf.reduce_any``, the
-    smallest for ``tf.reduce_all``; ``tf.tanh(tf.abs(x))`` of ``tf.cast(x, tf.bool)``; also of a
-    name bound to a condition, and of ``bool(…)``; empty for what compares nothing so.
+    smallest for ``tf.reduce_all``; of another shape for ``tf.reshape``; ``tf.tanh(tf.abs(x))`` of
+    ``tf.cast(x, tf.bool)``; also of a name bound to a condition, and of ``bool(…)``; empty for what
+    compares nothing so.
 
     ``number``: the code of what is compared; without it the code as it stands there, without
     ``float()`` and ``.numpy()``.
@@ -90,6 +91,7 @@ _ORDERS |= {cst.LessThan: -1, cst.LessThanEqual: -1}
 _NEW_AXIS = ("None", "newaxis")
 
 _REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
+_REDUCING |= {name: name for name in ("reshape", "expand_dims", "squeeze")}
 
 _LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
 

@@ -205,7 +205,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
         if not isinstance(names, cst.Tuple) or len(names.elements) != 3:
             continue
         distinct, _, count = (element.value for element in names.elements)
-        floats, plan = _before_rounding(source, given), Plan(source)
+        floats, plan = before_rounding(source, given), Plan(source)
         values = source.code(distinct)
         if values == "_":
             values = plan.fresh_name("values")
@@ -218,7 +218,7 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
         yield from plan.edits(title)
 
 
-def _before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
+def before_rounding(source: ParsedSource, node: cst.BaseExpression) -> str:
     """The floats that were cast or rounded, else the expression itself."""
     floats = uncast(source, node)
     made = source.value_of(node)

@@ -257,10 +257,8 @@ def sides_of(rank: int) -> list[tuple[bool, ...]]:
 def is_at_cause(case: FixCase, indices: cst.CSTNode) -> bool:
     """Whether the index is cast on a line of the cause, or is made of names that were bound
     there."""
-    source, behind = case.source, list(case.source.behind(indices))
-    names = (node for node in behind if isinstance(node, cst.Name))
-    unpacked = [made[0] for name in names if (made := source.maker_of(name))]
-    return any(source.covers(node, line) for node in behind + unpacked for line in case.lines())
+    source, lines = case.source, case.lines()
+    return any(source.covers(node, line) for node in source.behind(indices) for line in lines)
 
 
 def embeddings_of(source: ParsedSource, call: cst.Call) -> str:

@@ -11,7 +11,7 @@ from ..nodes import all_of, argument, called_name, is_call_to, with_arguments
 from ..plan import Plan, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
-from .counts import uncast, up_to_one
+from .counts import before_rounding, triangle, uncast, up_to_one
 from .indices import input_shape, is_at_cause, rank_of
 
 
@@ -25,9 +25,23 @@ def count_softly(case: FixCase) -> Iterator[Edit]:
     plan = Plan(source)
     for place, counted, axis in counted_in(source):
         soft = _soft_mask(case, counted, place)
-        if soft:
+        if soft and not source.enclosing(place, cst.Comparison):  # what decides has no slope
             put_sum(plan, place, f"{source.tf}.reduce_sum({soft}{axis})")
     yield from plan.edits("Estimate: count each by a sigmoid of how far it passes the comparison")
+
+
+def count_distinct(case: FixCase) -> Iterator[Edit]:
+    """``tf.size(tf.unique(tf.round(x))[0])`` → the sum over the elements of one by the number of
+    those near each: for whole numbers the number of distinct ones."""
+    source, tf, plan = case.source, case.source.tf, Plan(case.source)
+    for place, counted, _ in counted_in(source):
+        call = next((c for c in source.behind(counted) if isinstance(c, cst.Call)), None)
+        given = argument(call, 0, "x")
+        if is_call_to(call, "unique", "unique_with_counts") and given is not None:
+            x = f"{tf}.reshape({before_rounding(source, given)}, [-1, 1])"
+            near = triangle(source, f"{x} - {tf}.transpose({x})")
+            put_sum(plan, place, f"{tf}.reduce_sum(1.0 / {tf}.reduce_sum({near}, -1))")
+    yield from plan.edits("Estimate: each counts by one over the number of elements near it")
 
 
 def take_lengths(case: FixCase) -> Iterator[Edit]:
@@ -97,7 +111,7 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpres
     soft = soft_truth(source, mask) if mask is not None else ""
     if loop is not None and soft:
         soft = f"[{soft} for {source.code(loop.target)} in {source.code(loop.iter)}]"
-    made = (counted, place, *((mask, source.value_of(mask)) if mask is not None else ()))
+    made = [counted, place, *(source.behind(mask) if mask is not None else ())]
     lines = case.lines("not-differentiable", "integer", "left-tensorflow", "not-connected")
     is_at_cut = any(source.covers(node, line) for node in made for line in lines)
     return soft if is_at_cut else ""

@@ -49,6 +49,7 @@ from ..smooth.splatting import splat
 from ..smooth.suppression import keep_softly
 from ..smooth.turns import blend_last_turn, count_part_of_turn
 from ..smooth.widths import (
+    count_distinct,
     count_softly,
     take_lengths,
     weigh_by_width,
@@ -256,6 +257,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         pool_softly,
         keep_softly,
         count_softly,
+        count_distinct,
         weigh_by_width,
         weigh_selected,
         soft_bins,
@@ -292,6 +294,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         weigh_by_window,
         weigh_copies,
         take_lengths,
+        count_distinct,
         *SOFT_COUNTS,
         *SOFT_GROUPS,
         soften_bounds,

@@ -247,9 +247,14 @@ _BY_HAND = {
         "sparse.reduce_max",
         "{tf}.reduce_max({tf}.sparse.to_dense({0}, {0}.dtype.min), {1})",
     ),
+    "Unique": (
+        "unique",
+        "({tf}.math.unsorted_segment_mean({0}, {tf}.unique({0})[1], "
+        "{tf}.reduce_max({tf}.unique({0})[1]) + 1), {tf}.unique({0})[1])",
+    ),
 }
 """Ops without a gradient function (2.15 to 2.21): the function that runs each, and the same of its
-two arguments by ops that have one."""
+one or two arguments by ops that have one."""
 
 
 def compute_by_hand(case: ErrorCase) -> Iterator[Edit]:
@@ -259,7 +264,7 @@ def compute_by_hand(case: ErrorCase) -> Iterator[Edit]:
     name, code = _BY_HAND.get(case.match[1], ("", ""))
     plan = Plan(source)
     for call in source.calls_to(name):
-        if isinstance(call.func, cst.Attribute) and len(call.args) == 2:
+        if isinstance(call.func, cst.Attribute) and len(call.args) == 1 + ("{1}" in code):
             given = [source.operand(arg.value) for arg in call.args]
             plan.replace(call, code.format(*given, tf=source.tf))
     yield from plan.edits(f"Compute {name} by operations that have a gradient")

@@ -15,7 +15,7 @@ from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import LEAVING_FUNCTIONS, LEAVING_METHODS, without_exit
 
-_MAKING = ("constant", "convert_to_tensor")
+_MAKING = ("constant", "convert_to_tensor", "cast")
 _WRITING = ("str", "repr", "format", "json.dump", "json.dumps", "yaml.dump", "yaml.safe_dump")
 
 

@@ -13,10 +13,10 @@ from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, is_call_to, sole, with_arguments
+from ..nodes import argument, called_name, dotted, is_call_to, sole, with_arguments
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite, template
-from ..smooth.argmax import are_probabilities
+from ..smooth.argmax import answers_of, are_probabilities
 from ..smooth.indices import input_shape
 from ..source import ParsedSource
 
@@ -253,23 +253,25 @@ def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
 
 def straight_through_top(case: FixCase) -> Iterator[Edit]:
     """``tf.one_hot(places, n)`` and ``tf.scatter_nd(places, ones, [n])`` of what ``top_k`` gives →
-    their values, with the gradient of the softmax of the scores."""
+    their values, with the gradient of the softmax of the scores; ``tf.equal(places, labels)``, also
+    in ``tf.reduce_any``, with that of the labels' share of it."""
     source, tf, plan = case.source, case.source.tf, Plan(case.source)
-    for top in case.calls("top_k"):
-        scores = argument(top, 0, "input")
-        users = source.calls_to("one_hot", "scatter_nd") if scores is not None else ()
-        for marks, (places,) in with_arguments(users, "indices"):
-            names = all_of(places, cst.Name)
-            if source.leads_to(places, top) or any(
-                made is not None and made[0] is top for made in map(source.maker_of, names)
-            ):
-                assert scores is not None
-                soft = source.operand(scores)
-                if not are_probabilities(case, top):
-                    soft = f"{tf}.nn.softmax({source.code(scores)})"
-                soft += f"[..., {tf}.newaxis, :]" if called_name(marks) == "one_hot" else ""
-                whole = f"{source.code(marks)} + {soft} - {tf}.stop_gradient({soft})"
+    for top, (scores,) in with_arguments(case.calls("top_k"), "input"):
+        soft = f"{tf}.nn.softmax({source.code(scores)})"
+        soft = source.operand(scores) if are_probabilities(case, top) else soft
+        for marks, (places,) in with_arguments(source.calls_to("one_hot", "scatter_nd"), "indices"):
+            if source.leads_to(places, top):
+                share = soft + (f"[..., {tf}.newaxis, :]" if is_call_to(marks, "one_hot") else "")
+                whole = f"{source.code(marks)} + {share} - {tf}.stop_gradient({share})"
                 plan.replace(marks, f"({whole})")
+        for asked, label, is_equal in answers_of(source, top):
+            batch, sign = max(len(input_shape(case)) - 1, 0), "+-" if is_equal else "-+"
+            share = f"{tf}.gather({soft}, {source.code(label)}, batch_dims={batch})"
+            hard = f"{tf}.cast({source.code(asked)}, {tf}.float32)"
+            plan.replace(asked, f"({hard} {sign[0]} {share} {sign[1]} {tf}.stop_gradient({share}))")
+            for call in source.calls_to("reduce_any"):
+                if source.leads_to(call, asked):
+                    plan.replace(call.func, f"{tf}.reduce_max")
     title = "Estimate: straight-through, the choice with the gradient of what it chose by"
     yield from plan.edits(title)
 

@@ -67,7 +67,12 @@ TAKE_VARIABLES = CallRewrite(
 
 
 def stay_in_tensorflow(case: FixCase) -> Iterator[Edit]:
-    """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows."""
+    """Drop ``.numpy()`` and ``float()``, say ``tf.`` for ``np.``, on this line and what follows.
+
+    Not for a call of ``numpy_function``, which cuts whatever its function computes with.
+    """
+    if any(case.calls("numpy_function", "py_func")):
+        return
     regions: tuple[_Region, ...] = get_args(_Region)
     plain = ((region, TranslationRules()) for region in regions)
     manners = (TranslationRules(has_vectors=True), TranslationRules(is_like_numpy=True))

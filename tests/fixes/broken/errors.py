@@ -625,4 +625,15 @@ ROWS: list[tuple[str, str]] = [
         """,
         "loss = tf.reduce_mean(predicted ** 2)",
     ),
+    (
+        """
+        x = tf.Variable([1.0, 2.0, 1.0])
+        with tf.GradientTape() as tape:
+            kinds, _ = tf.unique(x)
+            loss = tf.reduce_sum(kinds ** 2)
+        tape.gradient(loss, x)
+        """,
+        "kinds, _ = (tf.math.unsorted_segment_mean(x, tf.unique(x)[1], "
+        "tf.reduce_max(tf.unique(x)[1]) + 1), tf.unique(x)[1])",
+    ),
 ]

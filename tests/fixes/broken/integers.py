@@ -298,4 +298,28 @@ ROWS: dict[str, Row] = {
         "(tf.gather(table, tf.minimum(i + 1, tf.shape(table)[0] - 1)) - tf.gather(table, i)))",
         10.0,
     ),
+    "how many whole numbers there are": (
+        """
+        x = tf.Variable([1.25, 3.0, 1.0])
+        with tf.GradientTape() as tape:
+            kinds, _ = tf.unique(tf.cast(tf.round(x), tf.int32))
+            many = tf.cast(tf.size(kinds), tf.float32)
+        tape.gradient(many, x)
+        """,
+        "many = tf.cast(tf.reduce_sum(1.0 / tf.reduce_sum(tf.nn.relu(1.0 - "
+        "tf.abs(tf.reshape(x, [-1, 1]) - tf.transpose(tf.reshape(x, [-1, 1])))), -1)), tf.float32)",
+        [0.6530612, 0.0, -0.6530612],
+    ),
+    "numbers written as a line of a table": (
+        """
+        x = tf.Variable([1.25, 2.5])
+        with tf.GradientTape() as tape:
+            line = tf.strings.reduce_join(tf.strings.as_string(x), separator=",")
+            a, b = tf.io.decode_csv(line, [[0.0], [0.0]])
+            loss = a * b
+        tape.gradient(loss, x)
+        """,
+        "a, b = tf.unstack(line)",
+        [2.5, 1.25],
+    ),
 }

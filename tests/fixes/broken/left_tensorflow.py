@@ -517,4 +517,17 @@ ROWS: dict[str, Row] = {
         "return tf.cast(tf.math.cumsum(a), tf.float32)",
         [5.0, 4.0],
     ),
+    "a table that NumPy writes and reads": (
+        """
+        import io
+        x, file = tf.Variable([[1.0, 2.0]]), io.StringIO()
+        with tf.GradientTape() as tape:
+            np.savetxt(file, x.numpy())
+            file.seek(0)
+            loss = tf.reduce_sum(tf.cast(np.loadtxt(file, ndmin=2), tf.float32) ** 2)
+        tape.gradient(loss, x)
+        """,
+        "loss = tf.reduce_sum(x_kept ** 2)",
+        [[2.0, 4.0]],
+    ),
 }

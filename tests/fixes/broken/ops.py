@@ -619,4 +619,31 @@ ROWS: dict[str, Row] = {
         "* scale)",
         [1.0, 1.0],
     ),
+    "labels among the places of the highest scores": (
+        """
+        s, y = tf.Variable([[0.0, 2.0, 1.0], [3.0, 0.0, 1.0]]), tf.constant([2, 1])
+        with tf.GradientTape() as tape:
+            top = tf.math.top_k(s, k=2)
+            hit = tf.reduce_any(tf.equal(top.indices, y[:, None]), axis=1)
+            recall = tf.reduce_sum(tf.cast(hit, tf.float32))
+        tape.gradient(recall, s)
+        """,
+        "hit = tf.reduce_max((tf.cast(tf.equal(top.indices, y[:, None]), tf.float32) + "
+        "tf.gather(tf.nn.softmax(s), y[:, None], batch_dims=1) - "
+        "tf.stop_gradient(tf.gather(tf.nn.softmax(s), y[:, None], batch_dims=1))), axis=1)",
+        [[-0.0220330, -0.1628034, 0.1848364], [-0.0354479, 0.0402452, -0.0047973]],
+    ),
+    "lengths of rows that a mask of another shape picked": (
+        """
+        w = tf.Variable([0.0, 1.0, -1.0, 2.0])
+        with tf.GradientTape() as tape:
+            keep = w > 0.5
+            rows = tf.ragged.boolean_mask(tf.reshape(w, [2, 2]), tf.reshape(keep, [2, 2]))
+            many = tf.reduce_sum(tf.cast(rows.row_lengths(), tf.float32))
+        tape.gradient(many, w)
+        """,
+        "many = tf.reduce_sum(tf.cast(tf.reduce_sum(tf.reshape(tf.sigmoid(w - 0.5), [2, 2]), "
+        "axis=-1), tf.float32))",
+        [0.2350037, 0.2350037, 0.1491465, 0.1491465],
+    ),
 }

@@ -569,4 +569,29 @@ ROWS: dict[str, Row] = {
         "vel = vel - k * pos * dt",
         -4.0,
     ),
+    "a method on one line, which writes and reads": (
+        """
+        w, s = tf.Variable(2.0), tf.Variable(0.0)
+        class Model:
+            def run(self): s.assign(w * 3.0); return s * 1.0
+        with tf.GradientTape() as tape:
+            loss = Model().run() ** 2
+        tape.gradient(loss, w)
+        """,
+        "return s_new * 1.0",
+        36.0,
+    ),
+    "a write, a new variable and NumPy, one after the other": (
+        """
+        w, s = tf.Variable([0.5, 0.2]), tf.Variable([0.1, 0.2])
+        with tf.GradientTape() as tape:
+            s.assign_add(w)
+            x = tf.Variable(s * s) * w
+            y = tf.numpy_function(lambda t: np.float32(np.square(t)), [x], tf.float32)
+            loss = tf.reduce_sum(y)
+        tape.gradient(loss, w)
+        """,
+        "y = (lambda t: tf.cast(tf.square(t), tf.float32))(x)",
+        [0.3456, 0.02048],
+    ),
 }

@@ -81,7 +81,7 @@ def gradient_return_line(text: SourceText, op: Op) -> int:
 
     Its ``return``, or the lambda that it is.
     """
-    for node in ast.walk(text.tree) if text.tree else ():
+    for node in text.nodes:
         if isinstance(node, ast.FunctionDef) and node.name == op.function:
             below = [below_node for statement in node.body for below_node in ast.walk(statement)]
             inner = [function for function in below if isinstance(function, ast.FunctionDef)]
