@@ -225,6 +225,40 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "what a function does after a loop that draws random numbers or writes to a variable",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(3)
+        v = tf.Variable(tf.random.stateless_normal([40], [1, 2]))
+        w = tf.Variable(tf.random.stateless_normal([40], [1, 9]))
+        @tf.function
+        def noisy(x):
+            return x / 7 + tf.random.normal([40]) + tf.cos(x)
+        @tf.function
+        def scaled(x):
+            return x / 3 + w / 7 + tf.random.normal([40])
+        @tf.function
+        def draws():
+            with tf.GradientTape() as tape:
+                y = v
+                for i in tf.range(3):
+                    y += v / 3 + tf.random.normal([40], seed=1) * tf.cast(i, tf.float32)
+                y += noisy(v)
+                loss = tf.reduce_sum(y * v * 1.533 + y)
+            return y, tape.gradient(loss, v)
+        @tf.function
+        def writes():
+            with tf.GradientTape() as tape:
+                for i in tf.range(2):
+                    w.assign_add(tf.random.normal([40], seed=2) * 0.1)
+                y, z = v * w / 7, scaled(v)
+                loss = tf.reduce_sum(y * z + y)
+            return z, *tape.gradient(loss, [v, w])
+        for _ in range(3):
+            for y in (*draws(), *writes()): print(y.numpy().tobytes().hex())
+        """,
+    ),
+    snippet(
         "random numbers in a function after set_seed",
         """
         import tensorflow as tf

@@ -124,16 +124,14 @@ def vector(numbers: Sequence[int]) -> Any:
     return tf.constant(numbers, tf.int32, [len(numbers)])
 
 
-def list_size(tensor: Any) -> int:
-    """How many elements a TensorList has, a variant."""
-    return int(tf.raw_ops.TensorListLength(input_handle=tensor))
-
-
 def bytes_of(tensor: Any) -> int:
-    """The memory of a tensor; of a TensorList, without what it refers to."""
-    if tensor.dtype == tf.variant:
-        return _BYTES_OF_ELEMENT * list_size(tensor)
-    return int(tensor.shape.num_elements() * tensor.dtype.size)
+    """The memory of a tensor; of a TensorList or another variant, without what it refers to."""
+    if tensor.dtype != tf.variant:
+        return int(tensor.shape.num_elements() * tensor.dtype.size)
+    try:
+        return _BYTES_OF_ELEMENT * int(tf.raw_ops.TensorListLength(input_handle=tensor))
+    except tf.errors.InvalidArgumentError:  # no list, but an optional, a dataset …
+        return _BYTES_OF_ELEMENT
 
 
 _BYTES_OF_ELEMENT = 32

@@ -7,7 +7,7 @@ further output (:mod:`.sources`), and is an argument of the copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from .. import private
@@ -71,20 +71,29 @@ def is_repeatable(node: Any) -> bool:
     return private.draws_from_variable(node.op)
 
 
-def cut(definition: Any, *, repeats_datasets: bool = False, in_xla: bool = False) -> Cut:
+def cut(
+    definition: Any,
+    *,
+    repeats_datasets: bool = False,
+    in_xla: bool = False,
+    spoiled: Collection[int] = (),
+) -> Cut:
     """The copy has the arguments and outputs of the function, and the sources as arguments.
 
     ``repeats_datasets``: the datasets that it is given give the same elements once more, so that
-    loops over them may run again; ``in_xla``: a function that XLA compiles runs it.
+    loops over them may run again; ``in_xla``: a function that XLA compiles runs it; ``spoiled``:
+    positions of resources that what was left out before may have written to.
     """
-    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition))
+    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition), spoiled)
     while walk.remove_some():
         pass
     return walk.result()
 
 
 class _Cut:
-    def __init__(self, definition: Any, repeats_datasets: bool, in_xla: bool) -> None:
+    def __init__(
+        self, definition: Any, repeats_datasets: bool, in_xla: bool, spoiled: Collection[int]
+    ) -> None:
         self._definition = definition
         self._repeats_datasets = repeats_datasets
         self._in_xla = in_xla
@@ -93,9 +102,14 @@ class _Cut:
         """Nodes that are left out, by name."""
         self._opaque: set[str] = set()
         """Values that cannot be fed: datasets, iterators, tables made by a removed node."""
-        self._spoiled: dict[str, str] = {}
+        arguments = definition.signature.input_arg
+        self._spoiled = {arguments[place].name: "" for place in spoiled}
         """Resources that something left out may have written to, and the first such node."""
         self._inner: dict[str, list[Cut]] = {}
+        self._spoiled_within: dict[str, list[int]] = {}
+        """Positions of the resources that were spoiled before a call of a function."""
+        self._written: dict[str, frozenset[int]] = {}
+        """Positions of the resources that functions may change, by name."""
 
     def remove_some(self) -> bool:
         before = len(self._removed), len(self._spoiled)
@@ -106,27 +120,37 @@ class _Cut:
 
     def _is_to_go(self, node: Any) -> bool:
         data = _data_inputs(node)
-        if any(self._spoiled.get(ref, node.name) != node.name for ref in data):
-            return True
-        if not self._opaque.isdisjoint(data):
+        is_call = node.op in CALLS
+        spoiled = [
+            place
+            for place, ref in enumerate(data)
+            if self._spoiled.get(ref, node.name) != node.name
+        ]
+        if (spoiled and not is_call) or not self._opaque.isdisjoint(data):
             return True
         is_of_dataset = self._repeats_datasets and self._is_of_dataset(node)
         if node.op not in RUN_FUNCTIONS and not is_of_dataset:
             return not is_repeatable(node)
-        if node.name not in self._inner:
+        if node.name not in self._inner or self._spoiled_within[node.name] != spoiled:
             definitions = [functions.definition(function.name) for function in _called(node)]
             if any(definition is None for definition in definitions):
                 return True
-            self._inner[node.name] = [self._cut(function) for function in definitions]
+            self._inner[node.name] = [self._cut(function, spoiled) for function in definitions]
+            self._spoiled_within[node.name] = spoiled
         inner = self._inner[node.name]
-        if node.op not in CALLS or is_xla(inner[0].definition):
+        if not is_call or is_xla(inner[0].definition):
             return any(own.spoiled or own.sources for own in inner)
         for place in inner[0].spoiled:
             self._spoiled.setdefault(data[place], node.name)
         return False
 
-    def _cut(self, definition: Any) -> Cut:
-        return cut(definition, repeats_datasets=self._repeats_datasets, in_xla=self._in_xla)
+    def _cut(self, definition: Any, spoiled: Collection[int]) -> Cut:
+        return cut(
+            definition,
+            repeats_datasets=self._repeats_datasets,
+            in_xla=self._in_xla,
+            spoiled=spoiled,
+        )
 
     def _is_of_dataset(self, node: Any) -> bool:
         """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
@@ -139,21 +163,20 @@ class _Cut:
     def _remove(self, node: Any) -> None:
         self._removed[node.name] = node
         self._opaque |= {port.ref for port in ports(node) if port.dtype in _OPAQUE}
-        if node.op not in READS:
-            arguments = self._definition.signature.input_arg
-            resources = {
-                argument.name for argument in arguments if argument.type == functions.RESOURCE
-            }
-            for ref in resources.intersection(self._inputs_behind(node)):
-                self._spoiled.setdefault(ref, node.name)
+        arguments = self._definition.signature.input_arg
+        resources = {argument.name for argument in arguments if argument.type == functions.RESOURCE}
+        for ref in resources.intersection(self._changed_by(node)):
+            self._spoiled.setdefault(ref, node.name)
 
-    def _inputs_behind(self, node: Any) -> Iterator[str]:
-        """Yield the inputs of a node, and those of the datasets that run when it does."""
-        for ref in _data_inputs(node):
-            yield ref
+    def _changed_by(self, node: Any) -> Iterator[str]:
+        """Yield the inputs of a node that it may change, and those of the datasets that run when
+        it does."""
+        for place, ref in enumerate(_data_inputs(node)):
+            if _changes(node, place, self._written):
+                yield ref
             source = self._nodes.get(ref.partition(":")[0])
             if source is not None and "Dataset" in source.op:
-                yield from self._inputs_behind(source)
+                yield from self._changed_by(source)
 
     def result(self) -> Cut:
         inner = {

@@ -236,7 +236,10 @@ class Edited:
 
 
 def _is_kept(node: Any) -> bool:
-    """Whether the results of a node keep their memory in a plain run, too."""
+    """Whether the results of a node keep their memory in a plain run, too: a read shares that of
+    the variable."""
+    if node.op == "ReadVariableOp":
+        return True
     return node.op == _PY_FUNCTION and functions.keeps_result(node.attr["token"].s)
 
 
