@@ -7,6 +7,9 @@ v = tf.Variable(tf.random.stateless_normal([6, 3], [1, 2]))
 b = tf.Variable([0.1, -0.2, 0.3])
 c = tf.Variable(1.5)
 n = tf.Variable(0)
+word = tf.Variable("a")
+grows = tf.Variable([1.0], shape=[None])
+shapeless = tf.Variable(1.0, shape=tf.TensorShape(None))
 x = tf.random.stateless_uniform([4, 6], [3, 5], -1.0, 2.0)"""
 
 # What is inside of something that must not happen twice stays unknown, and what a loop gives whose
@@ -51,6 +54,12 @@ return tf.squeeze(tf.expand_dims(y, 0)) * 3.0""",
     "assign": """\
 c.assign_add(tf.reduce_sum(x))
 return c * x""",
+    "variables of strings, and of shapes that change": """\
+word.assign(tf.strings.join([word, 'b']))
+grows.assign(tf.concat([grows, x[0]], 0))
+shapeless.assign(tf.reshape(grows, [-1, 1]) + tf.reduce_sum(shapeless))
+y = tf.cast(tf.strings.length(word), tf.float32) * shapeless
+return tf.strings.join([word, 'c']), y""",
     "assign read assign": """\
 a = c * 2.0
 c.assign(a)

@@ -14,7 +14,6 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from operator import is_
 from threading import RLock
 from time import monotonic, process_time
@@ -44,12 +43,13 @@ _SHARE_OF_READS = 0.02
 class Handle(NamedTuple):
     """A resource among a call's arguments, which is not held itself.
 
-    ``dtype``: the enum of what the variable behind it holds; 0: it is no variable.
+    ``dtype``: the enum of what the variable behind it holds; 0: it is no variable; ``shape``: None
+    for any, -1 in it for a dimension that may change.
     """
 
     id: int
     dtype: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +87,8 @@ class KeptCall:
 
 
 class _Readable(NamedTuple):
-    """A resource with the dtype's enum and the bytes of the variable behind it; 0: none is."""
+    """A resource with the dtype's enum of the variable behind it, 0: none is; and its bytes, 0:
+    they are not known before it is read."""
 
     tensor: Any
     dtype: int
@@ -302,7 +303,7 @@ class KeptCalls:
                 self._reading += took
                 if took > _SLOW_READ and size > _LARGE and identity in self.states:
                     self._slow.add(identity)  # a copy was made: an embedding, after sparse updates
-                if held is not None and held.nbytes == size:  # else it has no value yet
+                if held is not None and (not size or held.nbytes == size):  # else it has no value
                     self._keep_state(identity, held)
 
     def _keep_state(self, identity: int, held: Any) -> None:
@@ -362,8 +363,7 @@ def _is_resource(tensor: Any) -> bool:
 
 
 def _readable(handle: Any) -> _Readable:
-    dtype, shape = private.behind(handle)
-    return _Readable(handle, dtype, prod(shape) * private.dtype_size(dtype) if dtype else 0)
+    return _Readable(handle, private.behind(handle)[0], private.size_behind(handle))
 
 
 def _size(held: Any) -> int:

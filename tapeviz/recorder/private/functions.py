@@ -104,10 +104,11 @@ def keeps_result(token: bytes) -> bool:
     return bool(getattr(function, "_support_graph_mode_gradient", False))
 
 
-def new_variable(dtype: int, shape: Sequence[int | None], name: str) -> Any:
-    """The handle of a variable that nobody else knows."""
+def new_variable(dtype: int, shape: Sequence[int | None] | None, name: str) -> Any:
+    """The handle of a variable that nobody else knows. ``shape``: None for any."""
+    sizes = None if shape is None else [None if size == -1 else size for size in shape]
     return tf.raw_ops.VarHandleOp(
-        dtype=tf.dtypes.as_dtype(dtype), shape=list(shape), shared_name=name, container=CONTAINER
+        dtype=tf.dtypes.as_dtype(dtype), shape=sizes, shared_name=name, container=CONTAINER
     )
 
 

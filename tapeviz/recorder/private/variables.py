@@ -7,6 +7,7 @@ from contextlib import suppress
 from math import prod
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from .lookup import find
@@ -30,21 +31,23 @@ UnreadVariable = find(
 
 
 def size_behind(handle: Any) -> int:
-    """Bytes of the variable behind a handle; 0 where they are not known."""
-    data = getattr(handle, "_handle_data", None)
-    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+    """Bytes of the variable behind a handle; 0 where they are not known: of strings, and of a shape
+    that may change."""
+    dtype, shape = behind(handle)
+    if not dtype or shape is None or -1 in shape:
         return 0
-    about = data.shape_and_type[0]
-    return int(prod(dimension.size for dimension in about.shape.dim)) * dtype_size(about.dtype)
+    return prod(shape) * dtype_size(dtype)
 
 
-def behind(handle: Any) -> tuple[int, tuple[int, ...]]:
-    """The dtype's enum and the shape of the variable behind a handle; 0 and () if it has none."""
+def behind(handle: Any) -> tuple[int, tuple[int, ...] | None]:
+    """The dtype's enum and the shape of the variable behind a handle; 0 and () if it has none. -1
+    stands for a dimension that may change, None for any shape."""
     data = getattr(handle, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
         return 0, ()
     about = data.shape_and_type[0]
-    return int(about.dtype), tuple(dimension.size for dimension in about.shape.dim)
+    shape = tuple(dimension.size for dimension in about.shape.dim)
+    return int(about.dtype), None if about.shape.unknown_rank else shape
 
 
 def handle_of(value: Any) -> Any:
@@ -76,7 +79,8 @@ def read_handle(handle: Any, dtype: int) -> Any:
         value = variable_ops.gen_resource_variable_ops.read_variable_op(handle, dtype)
     except (NotOk, tf.errors.OpError):
         return None
-    return value._numpy_internal()
+    held = value._numpy_internal()
+    return np.array(held, object) if isinstance(held, bytes) else held  # bytes: a single string
 
 
 _WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
