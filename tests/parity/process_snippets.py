@@ -82,6 +82,28 @@ atexit.register(functools.partial(logging.info, "partial"))
 atexit.register(logging.info, "direct")
 logging.info("m", stacklevel=3); logging.info("m", stack_info=True, stacklevel=2)
 """,
+    "frames_above": """
+import atexit, inspect, sys, threading
+print(sys._getframe().f_back, inspect.currentframe().f_back)
+for depth in (1, 5):
+    try: print(sys._getframe(depth))
+    except ValueError as error: print(error)
+def names():
+    frame, found = sys._getframe(1), []
+    while frame: found.append(frame.f_code.co_name); frame = frame.f_back
+    return found
+class A:
+    f_back = "own"
+    def method(self): return names(), sys._getframe(1).f_code.co_name
+a = A(); print(a.f_back, a.method()); a.f_back = 3; print(a.f_back); del a.f_back
+thread = threading.Thread(target=lambda: print(names())); thread.start(); thread.join()
+try: raise ValueError
+except ValueError as error: print(error.__traceback__.tb_frame.f_back)
+atexit.register(lambda: print(names()))
+for wrong in (lambda: None.f_back, lambda: sys._getframe("a"), lambda: a._getframe(1)):
+    try: wrong()
+    except Exception as error: print(error)
+""",
     "atexit_exit": """
 import atexit, sys
 atexit.register(print, "at exit")

@@ -17,6 +17,8 @@ CAUGHT = "__tapeviz_caught__"
 TAKEN = "__tapeviz_taken__"
 MADE = "__tapeviz_made__"
 PUT = "__tapeviz_put__"
+ABOVE = "__tapeviz_above__"
+GOT_FRAME = "__tapeviz_got_frame__"
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -132,6 +134,8 @@ class _Instrument(ast.NodeTransformer):
         """``np.sin(t)`` as ``made(1, "np.sin", np.sin(taken(1, t)))``."""
         how = self._how_taken(node.func)
         self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "_getframe":
+            return _called(GOT_FRAME, [], node)
         if not how:
             return node
         self._array_calls += 1
@@ -151,6 +155,12 @@ class _Instrument(ast.NodeTransformer):
         owner = function.value if isinstance(function, ast.Attribute) else function
         is_of_arrays = _root_of_call(function) in self._of_arrays or _path(owner) in self._objects
         return ast.unparse(function) if is_of_arrays else ""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``frame.f_back`` as ``above(frame.f_back)``."""
+        self.generic_visit(node)
+        is_read = isinstance(node.ctx, ast.Load)
+        return _called(ABOVE, [], node) if is_read and node.attr == "f_back" else node
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         self.generic_visit(node)

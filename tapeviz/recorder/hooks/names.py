@@ -34,11 +34,12 @@ def install(recording: RecordingContext, installed: Installed, tapes: TapeRegist
     for name, hook in hooks.items():
         setattr(builtins, name, hook)
         # The snippet's functions may be called after its end (atexit, threads): they find this.
-        installed.callback(setattr, builtins, name, _pass)
+        installed.callback(setattr, builtins, name, passed)
     installed.replace(suppress, "__exit__", names.suppressing)
 
 
-def _pass(*values: Any, **_: Any) -> Any:
+def passed(*values: Any, **_: Any) -> Any:
+    """A hook that does nothing."""
     return values[-1] if values else None
 
 

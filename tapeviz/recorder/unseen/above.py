@@ -3,6 +3,7 @@ and lists of frames; the recorder's files from ``inspect``."""
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import logging
 import sys
@@ -16,6 +17,8 @@ from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
 from .. import private
+from ..hooks.instrument import ABOVE, GOT_FRAME
+from ..hooks.names import passed
 from ..installed import Installed, is_frame_of_ours
 
 _BEYOND = sys.maxsize // 2
@@ -55,14 +58,43 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
     # Private, Python 3.10-3.13: where a logger begins to look for the line that calls it.
     installed.replace(logging, "currentframe", lambda find: _shown_frame(boundary, find))
     _hide_in_lists(boundary, installed)
+    _hide_from_snippet(boundary, installed)
+
+
+def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
+    """Make the hooks that what the snippet itself reads of the stack goes through.
+
+    Code elsewhere that follows ``f_back`` to its end finds the kernel's frames: Python has no way
+    to begin a stack anew but on another thread, and a script runs on the main one.
+    """
+
+    def above(frame: Any) -> Any:
+        return _shown(frame, boundary)
+
+    def got_frame(frame: Any) -> Any:
+        below: FrameType | None = _getframe(1)
+        while below is not None and below.f_code is not boundary:
+            if below is frame:
+                return _shown(frame, boundary)
+            below = below.f_back
+        if below is not None:
+            raise ValueError("call stack is not deep enough")  # as sys._getframe() says it
+        return frame  # of another thread, or what else was called so
+
+    for name, hook in ((ABOVE, above), (GOT_FRAME, got_frame)):
+        setattr(builtins, name, hook)
+        installed.callback(setattr, builtins, name, passed)
+
+
+def _shown(frame: Any, boundary: CodeType) -> Any:
+    """The first frame from this one upwards that a plain run has; ``None`` above the snippet."""
+    while isinstance(frame, FrameType) and is_frame_of_ours(frame):
+        frame = None if frame.f_code is boundary else frame.f_back
+    return frame
 
 
 def _hide_in_lists(boundary: CodeType, installed: Installed) -> None:
-    """Let ``traceback`` and ``inspect`` list no other frames than in a plain run.
-
-    Who follows ``f_back`` to its end finds the kernel's frames, too: Python has no way to begin a
-    stack anew but on another thread, and a script runs on the main one.
-    """
+    """Let ``traceback`` and ``inspect`` list no other frames than in a plain run."""
 
     def is_in_snippet(found: Any) -> bool:
         return found[0].f_code is not boundary
@@ -111,12 +143,8 @@ class _ShownFrame:
 
     @property
     def f_back(self) -> _ShownFrame | None:
-        above = self._frame and self._frame.f_back
-        while above is not None and above.f_code is not self._boundary:
-            if not is_frame_of_ours(above):
-                return _ShownFrame(above, self._boundary)
-            above = above.f_back
-        return None
+        above = _shown(self._frame and self._frame.f_back, self._boundary)
+        return None if above is None else _ShownFrame(above, self._boundary)
 
 
 def _caller(
