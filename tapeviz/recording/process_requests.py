@@ -21,7 +21,6 @@ from ..analysis.requests.checks import checks
 from ..analysis.requests.doubts import doubts
 from ..analysis.requests.inside import check_answer, function_of, inner_request, lacks_turns
 from ..analysis.requests.looks import (
-    MOST_SEARCHED,
     call_before,
     calls_to_look_into,
     calls_without_branch,
@@ -305,34 +304,24 @@ class ProcessRequests:
         if turns:
             for call in list(growing.insides):
                 self._ask(Request("inside", {"op": call, "turns": list(turns)}))
-        # The latest one says what the function's gradient calls gave.
-        growing.repeat(standing)
         if round is None:
             self._look_for_branches(until)
+        # The latest one says what the function's gradient calls gave.
+        growing.repeat(standing)
         for call in standing if round is not None else ():
             growing.open(call)
 
     def _look_for_branches(self, until: float) -> None:
-        """Where a function's last call took none of the branches that ask for gradients, let the
-        latest of the last few calls that took one stand for it."""
-        growing, last = self._growing, dict[int, OpId]()
-        for _ in range(MOST_SEARCHED):
+        """Where a function's last call did not take a branch that asks for gradients, open those
+        before it, of the last few, up to one that took it. It stands for that branch then."""
+        growing = self._growing
+        while time.monotonic() < until:
             trace = growing.so_far()
-            without = [trace.ops[op] for op in calls_without_branch(trace)]
-            for op in without:
-                last.setdefault(op.runs, op.ran_as or op.id)
+            without = (trace.ops[op] for op in calls_without_branch(trace))
             before = [call for op in without if (call := call_before(trace, op)) is not None]
-            is_late = time.monotonic() > until
-            if not before or is_late or not all(map(self._stand, before)):
-                growing.repeat(last[op.runs] for op in without)
+            new = [call for call in before if call not in growing.insides]
+            if not new or not all(self._ask(Request("inside", {"op": call})) for call in new):
                 return
-
-    def _stand(self, call: OpId) -> bool:
-        """Open this call after all others, so that it stands for its function."""
-        if call not in self._growing.insides:
-            return self._ask(Request("inside", {"op": call}))
-        self._growing.repeat([call])
-        return True
 
     def _follow_up(self) -> None:
         for follow_up in FOLLOW_UPS:

@@ -159,3 +159,27 @@ def test_further_turns_of_a_loop_stay_when_the_inside_of_their_call_stands_last_
     insides = known.choose().insides
     assert list(insides) == [CALLS[0], CALLS[1]]
     assert insides[CALLS[0]].values == [*first.values, turn]
+
+
+def test_a_branch_that_asks_for_gradients_goes_by_the_latest_call_that_took_it() -> None:
+    graphs = TracedGraphs()
+    for event in (
+        *(e.BodyTraced(on=True, site=1), e.BodyTraced(on=True, site=2)),
+        *(e.CallBegan(1, "gradient", 0, [], [], site=2), e.BodyTraced(on=False, graph=2)),
+        *(e.BodyTraced(on=True, site=3), e.BodyTraced(on=False, graph=3)),
+        *(e.BodiesRun([2, 3], into=1), e.OpRan(1, "If", [-1], [-2], graph=1, name="if")),
+        e.BodyTraced(on=False, graph=1),
+    ):
+        if isinstance(event, e.BodyTraced):
+            graphs.turned(event)
+        else:
+            graphs.keeps(event)
+    chooser = OpeningChooser(graphs)
+    for call in CALLS:
+        chooser.ran(e.OpRan(call, "__inference_f_3", [], []), [1])
+    for call, branch in ((40, 1), (30, 0), (20, 0), (40, 1)):
+        branches = [([], "if", branch)]
+        chooser.computed(e.InsideComputed(call, graph=1, branches=branches, state="equal"))
+    assert chooser.choose().representatives == {1: 40, 2: 30, 3: 40}
+    assert chooser.choose([20]).representatives == {1: 20, 2: 20, 3: 20}
+    assert chooser.choose([20, 40]).representatives == {1: 40, 2: 40, 3: 40}

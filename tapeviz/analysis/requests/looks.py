@@ -59,18 +59,14 @@ def standing_calls(trace: Trace, number: int | None = None) -> list[OpId]:
 
 
 def calls_without_branch(trace: Trace) -> list[OpId]:
-    """The calls that stand for their function and took none of the branches in which it asks for
-    gradients: nothing is known of these gradients there."""
-    asked: dict[OpId, list[Call]] = {}
-    for call in trace.calls:
-        if call.within is not None:
-            asked.setdefault(call.within, []).append(call)
+    """The calls that stand for a branch of their function which asks for gradients and did not take
+    it: nothing is known of these gradients there."""
+    asking = (call for call in trace.calls if call.in_branch and not _is_known(trace, call))
+    within = dict.fromkeys(call.within for call in asking if call.within is not None)
     return [
         op
-        for op, calls in asked.items()
-        if (inside := trace.ops[op].inside) is not None
-        and inside.state == "equal"
-        and all(call.in_branch and not _is_known(trace, call) for call in calls)
+        for op in within
+        if (inside := trace.ops[op].inside) is not None and inside.state == "equal"
     ]
 
 

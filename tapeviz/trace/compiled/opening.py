@@ -14,6 +14,7 @@ import msgspec
 
 from .. import events as e
 from ..stored import limits
+from .rerun_ops import OpPath, split
 from .traced_graphs import TracedGraphs
 
 
@@ -84,7 +85,7 @@ class OpeningChooser:
         ``further``: what came of calls that could not run again.
 
         Where several calls run a graph, the latest wanted one stands for it, else the latest that
-        was run again, else the last.
+        was run again, if it is a branch the latest of those that took it, else the last.
         """
         graphs, runs = self._graphs, self._runs
         opening = Opening(insides=dict(self._insides))
@@ -92,7 +93,15 @@ class OpeningChooser:
             _take_in(opening.insides, event)
         top = dict([*runs, *(call for call in self._raised if call[0] in wanted)])
         last = sorted({graph: op for op, graph in runs}.values())
-        for op in (*last, *opening.insides, *wanted):
+        taken: dict[int, int] = {}
+        for op in (*last, *opening.insides):
+            if op in top:
+                opening.opened.add(op)
+                opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
+                for branch in self._ran(top[op], opening.insides.get(op)):
+                    taken[branch] = max(op, taken.get(branch, op))
+        opening.representatives |= taken
+        for op in wanted:
             if op in top:
                 opening.opened.add(op)
                 opening.representatives.update(dict.fromkeys(graphs.within(top[op]), op))
@@ -108,6 +117,17 @@ class OpeningChooser:
                     return opening
                 opening.opened.add(op)
         return opening
+
+    def _ran(self, graph: int, inside: e.InsideComputed | None) -> set[int]:
+        """The graphs in branches that a call of this graph is known to have taken, if gradients are
+        asked for in some."""
+        in_branches = self._graphs.in_branches(graph)
+        if inside is None or not any(self._graphs.known[each].calls for each in in_branches):
+            return set()
+        taken: dict[OpPath, set[int]] = {}
+        for path, name, branch in inside.branches:
+            taken.setdefault((*split(path)[0], name), set()).add(branch)
+        return self._graphs.ran(graph, taken) & in_branches
 
 
 def _take_in(insides: dict[int, e.InsideComputed], event: e.InsideComputed) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from .. import events as e
 from ..op_kinds import ops_with
 from ..state import writes_state
+from .rerun_ops import OpPath
 
 CALLS = ops_with("call")
 CONDITIONALS = ops_with("branch")
@@ -180,6 +181,24 @@ class TracedGraphs:
                 if inner in self.known
             ]
             found = self._in_branches[graph] = frozenset[int]().union(*inner)
+        return found
+
+    def ran(self, graph: int, taken: Mapping[OpPath, Container[int]], at: OpPath = ()) -> set[int]:
+        """The graphs that ran with a call of this one. ``taken``: the branches that conditionals
+        took, by their paths; of others it is not known that any ran. ``at``: the graph's path."""
+        found, pending = {graph}, list[int]()
+        for event in self.known[graph].events:
+            if isinstance(event, e.BodiesRun):
+                pending = event.graphs
+            elif isinstance(event, e.OpRan) and pending and runs_graphs(event):
+                path = (*at, event.name)
+                branches = (
+                    taken.get(path, ()) if event.type in CONDITIONALS else range(len(pending))
+                )
+                for which, inner in enumerate(pending):
+                    if which in branches and inner in self.known:
+                        found |= self.ran(inner, taken, path)
+                pending = []
         return found
 
     def in_datasets(self, called: Container[int]) -> frozenset[int]:
