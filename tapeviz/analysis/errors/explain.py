@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ...text.messages import first_words, raised_inside, without_colours
+from ...text.names import calls_in, dotted
 from ...text.source import SourceText
 from ...trace.calls import Call
 from ...trace.ids import CallId
@@ -108,8 +109,10 @@ def _with_values(case: Case, words: str) -> str:
     """Put what the names in the expression that raised meant into the first sentence, if the words
     name none of them, or not both operands."""
     code = case.raised_at
+    called = {dotted(call.func) for call in calls_in(code)}
     read = names_read(code) if code is not None else ()
-    names = [name for name in read if name in case.held and not case.held[name].takes]
+    names = [name for name in read if name in case.held]
+    names = [name for name in names if name not in called or not case.held[name].takes]
     said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]
     if code is None or (said and " a value of shape" not in words):
         return words

@@ -156,6 +156,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         operators.compared,
     ),
     (r"\[Op:(?:Mul|Reshape|BroadcastGradientArgs)\]", gradient_functions.output_gradients),
+    *LOSS_ERRORS,
     (
         r"Dimensions must be equal, but are \d+ and \d+ for .* with input shapes: "
         + _SHAPE
@@ -191,7 +192,6 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "takes a {0} for the outputs of a model that has several, so the two do not match. "
         "Make it one tensor: tf.constant([…]).",
     ),
-    *LOSS_ERRORS,
     (r"(?:Shapes|Dimensions) " + _SHAPE + r" and " + _SHAPE, shapes_and_dtypes.shapes),
     (r"expected to be an? (\w+) tensor but is an? (\w+) tensor", shapes_and_dtypes.dtypes),
     (r"must have the same dtype, got tf\.(\w+) != tf\.(\w+)", shapes_and_dtypes.dtypes),

@@ -67,12 +67,27 @@ def operands(case: Case) -> str:
     return f"Line {case.line} computes with {what}. {remedy or _REMEDIES[kind]}"
 
 
-def sequence_times(case: Case) -> str:
-    """A list, a tuple or a text times a number with a fraction, by which Python would repeat it."""
+def _text_times(case: Case) -> str:
+    """Words for a text that is multiplied; empty if none is."""
     for side in case.sides(ast.Mult) or ():
         if case.type_of(side) == "str":
             name = case.text.segment(side)
             return f"Line {case.line} computes with {name}, which is a text. {_REMEDIES['str']}"
+    return ""
+
+
+def no_whole_number(case: Case) -> str:
+    """A float or a tensor where Python counts, as it repeats a text: ``"x" * tensor``."""
+    return _text_times(case) or (
+        f"Line {case.line} gives Python a number that may have a fraction where it counts in whole "
+        f"numbers, as range does. Write int(…) around it. No gradient passes such a count."
+    )
+
+
+def sequence_times(case: Case) -> str:
+    """A list, a tuple or a text times a number with a fraction, by which Python would repeat it."""
+    if words := _text_times(case):
+        return words
     if case.match[1] in ("list", "tuple"):
         sides = [case.text.segment(side) for side in case.sides(ast.Mult) or ()]
         return (

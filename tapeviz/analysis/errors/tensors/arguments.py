@@ -11,6 +11,7 @@ from ....text.messages import first_words
 from ....text.names import calls_in, dotted
 from ..case import Case, Explain
 from ..python.documented import asked_words
+from ..python.operators import no_whole_number
 from ..python.signatures import bound_calls
 from .operands import MOST_SHOWN, given_words, held_words, stored_otherwise
 
@@ -184,8 +185,7 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"'(?:\w*Variable|float|\w*Tensor)' object cannot be interpreted as an integer"
         r"|'numpy\.float\d+' object has no attribute '__index__'",
-        "Line {line} gives Python a number that may have a fraction where it counts in whole "
-        "numbers, as range does. Write int(…) around it. No gradient passes such a count.",
+        no_whole_number,
     ),
     (
         r"scalar tf\.int32/tf\.int64 tensors are valid indices, got [^\n]*shape=(\([\d, ]+\)), "

@@ -33,6 +33,12 @@ def structures(case: Case) -> str:
             f"has to return each loop variable, in the order of the list that the loop begins "
             f"with, as in lambda i, s: (i + 1, s + x)."
         )
+    if "'retval_'" in case.failure.message:
+        return (
+            f"The if on line {case.line} depends on a tensor, so a compiled function holds both of "
+            f"its branches, and they return different things, such as a tensor in the one and a "
+            f"tuple in the other. Return as many tensors in both."
+        )
     return (
         f"Line {case.line} gives two structures of tensors that have to be alike, and are not: one "
         f"of them has a tensor, a tuple or a dict where the other has something else. "

@@ -56,6 +56,16 @@ def variable_of_each_call(case: Case) -> str:
     )
 
 
+def out_of_function(case: Case) -> str:
+    """A tensor that a compiled function kept in a list or an attribute."""
+    made = "".join(f", made on line {line}" for line in case.defining_lines[-1:])
+    return (
+        f"Line {case.line} uses a tensor from the inside of a tf.function that is done{made}. Such "
+        f"a tensor is a part of the function's graph and has no value outside of it. Return it "
+        f"from the function, and use what comes back."
+    )
+
+
 GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"symbolic `?tf\.Tensor`? as a Python `bool`",
@@ -80,9 +90,7 @@ GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (
         r"InaccessibleTensorError|is out of scope",
-        "Line {line} uses a tensor from the inside of a tf.function that is done. "
-        "Such a tensor is a part of the function's graph and has no value outside of it. "
-        "Return it from the function, and use what comes back.",
+        out_of_function,
     ),
     (
         r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",

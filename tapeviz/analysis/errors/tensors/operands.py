@@ -303,18 +303,18 @@ def given_words(case: Case) -> Sequence[str]:
     said = re.findall(r"(?<=['`\"])\w+(?=['`\"])", case.failure.message)
     computed = dict(_shapes_on_line(case))
     words, unknown = list[str](), list[str]()
-    for name in sorted(bound.given, key=lambda each: each not in said):
-        code = case.text.segment(bound.given[name])
-        held = case.held.get(ast.unparse(bound.given[name]))
+    named = sorted(bound.given.items(), key=lambda each: each[0] not in said)
+    for name, given in (*named, *(("", each) for each in bound.spread)):
+        code, held = case.text.segment(given), case.held.get(ast.unparse(given))
         phrase = held_phrase(case, held) if held is not None else ""
         if not phrase and code in computed:
             phrase = f"shape {tuple(computed[code])}"
         if not phrase and len(unknown) < MOST_SHOWN:
-            unknown += islice(held_words(case, bound.given[name]), MOST_SHOWN)
+            unknown += islice(held_words(case, given), MOST_SHOWN)
         shown = code if len(code) <= _LONGEST else "…"
         shown += f" ({phrase})" if phrase else ""
-        words.append(shown if name == code else f"{name} = {shown}")
-    words = [*words, *map(case.text.segment, bound.spread)][:MOST_GIVEN]
+        words.append(shown if name in ("", code) else f"{name} = {shown}")
+    words = words[:MOST_GIVEN]
     words += [
         f"{name} = {number} by default"
         for name, number in bound.by_default.items()

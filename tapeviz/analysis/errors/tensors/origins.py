@@ -31,21 +31,21 @@ def made_words(case: Case, words: str) -> str:
     made = [
         made
         for name in (names if _ABOUT_VALUES.search(case.failure.message) else ())
-        if _is_meant(case, name) and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)
+        if _is_meant(case, name, words) and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)
         for line, made in [_made(case, name)]
         if made and not re.search(rf"\b[Ll]ine {line}\b", words)
     ]
     return f" {'; '.join(made[:_MOST])}." if made else ""
 
 
-def _is_meant(case: Case, name: str) -> bool:
-    """Whether a name meant a tensor, a list or a dict, zero, or an object that lacks an attribute;
-    in a compiled function nothing is known of its names."""
+def _is_meant(case: Case, name: str, words: str) -> bool:
+    """Whether a name meant a tensor, a list or a dict, zero, or what the words blame; in a compiled
+    function nothing is known of its names."""
     held = case.held.get(name)
     if held is None:
         return not case.held
-    is_asked = f"'{held.type}' object" in case.failure.message
-    return bool(held.dtype) or held.size >= 0 or is_asked or held.value in ("0", "0.0")
+    is_asked = f"'{held.type}' object" in case.failure.message or held.value in ("0", "0.0")
+    return bool(held.dtype) or held.size >= 0 or is_asked or f"{name}, which is" in words
 
 
 def _made(case: Case, name: str) -> tuple[int, str]:
@@ -61,7 +61,7 @@ def _made(case: Case, name: str) -> tuple[int, str]:
     target = binding.targets[0] if isinstance(binding, ast.Assign) else binding.target
     value, is_whole = binding.value, not isinstance(target, (ast.Tuple, ast.List))
     code = case.text.segment(value) if value is not None and is_whole else ""
-    if value is None or not 0 < len(code) <= _LONGEST or "\n" in code:
+    if value is None or len(code) > _LONGEST or code in ("", "[]", "{}") or "\n" in code:
         return binding.lineno, said
     shapes = [
         f"{read} of shape {tuple(held.shape)}"

@@ -7,8 +7,7 @@ import re
 from math import prod
 
 from ....text.messages import kernel_words
-from ....text.names import called_name, dotted, names_in, targets_of
-from ....text.trees import lines_of
+from ....text.names import called_name, dotted, targets_of
 from ....trace.ids import VariableId
 from ..case import Case
 from ..python.containers import elements_taken
@@ -227,20 +226,6 @@ def assigned_tensor(case: Case) -> str:
             f"schedule, which computes the rate anew at each step. Make the optimizer with a "
             f"number, as in Adam(0.1), to set it later; or change the schedule."
         )
-    loop = _loop_over_variable(case)
-    if loop is not None:
-        return (
-            f"Line {case.line} tries to change a tensor: the loop on line {loop.lineno} goes over "
-            f"a tf.Variable, and what it gives are tensors, which never change. Change the "
-            f"variable as a whole, v.assign_sub(0.1 * gradient), or loop over a list of variables."
-        )
-    name, line = _variable_no_more(case)
-    if name:
-        return (
-            f"Line {case.line} tries to change {name}, which meant a tf.Variable until line {line} "
-            f"gave the name to a tensor, and tensors never change. Change the variable in place "
-            f"there: {name}.assign(…), or {name}.assign_sub(…)."
-        )
     return _changed(case, is_variable="Variable" in case.match[0])
 
 
@@ -258,54 +243,6 @@ def _counts_steps(case: Case) -> bool:
     return any(each is not None and each.name.endswith("/iteration") for each in read)
 
 
-def _variable_no_more(case: Case) -> tuple[str, int]:
-    """The name on the line whose method is called, or whose element is assigned, that meant a
-    variable first, and a tensor now, with the line since when; empty without."""
-    changed = _changed_names(case)
-    meant: dict[str, int] = {}
-    for binding in case.trace.bindings:
-        for tensor, name in binding.tensors:
-            if name in changed and VariableId(tensor) in case.trace.variables:
-                meant[name] = 0
-            elif name in changed and meant.get(name) == 0:
-                meant[name] = binding.site.line
-    return next(((name, line) for name, line in meant.items() if line), ("", 0))
-
-
-def _changed_names(case: Case) -> set[str]:
-    """The names in the statement of which a method is called or an element is assigned."""
-    found: set[str] = set()
-    for node in ast.walk(case.text.statement(case.line) or ast.Pass()):
-        owner: ast.expr | None = None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            owner = node.func.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            owner = node.value
-        while isinstance(owner, ast.Subscript):  # x[0].assign(1.0)
-            owner = owner.value
-        if isinstance(owner, ast.Name):
-            found.add(owner.id)
-    return found
-
-
-def _loop_over_variable(case: Case) -> ast.For | None:
-    """The loop around the line that goes over a variable and gives the name whose method is
-    called."""
-    changed = _changed_names(case)
-    held = {
-        name
-        for binding in case.trace.bindings
-        for tensor, name in binding.tensors
-        if VariableId(tensor) in case.trace.variables
-    }
-    for node in case.nodes(ast.For):
-        if case.line in lines_of(node)[1:]:
-            names, data = names_in(node.target), names_in(node.iter)
-            if names & changed and not names & held and data & held:
-                return node
-    return None
-
-
 def _changed(case: Case, *, is_variable: bool) -> str:
     if is_variable:
         return (
@@ -314,9 +251,9 @@ def _changed(case: Case, *, is_variable: bool) -> str:
             f"no gradient follows such a write to the value."
         )
     return (
-        f"Line {case.line} tries to change a tensor, and tensors never change. "
-        f"Only a tf.Variable has a state that can be assigned. "
-        f"Compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
+        f"Line {case.line} tries to change a tensor, and tensors never change: only a tf.Variable "
+        f"has a state. If the name meant one before, change that in place, v.assign_sub(…); else "
+        f"compute a new tensor (tf.tensor_scatter_nd_update changes single elements), which also "
         f"keeps the gradient."
     )
 

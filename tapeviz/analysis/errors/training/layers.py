@@ -96,6 +96,11 @@ LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "tf.keras.layers.{1}(…)(x).",
     ),
     (
+        r"All `(inputs|outputs)` values must be KerasTensors.*of type <class '[\w.]*EagerTensor",
+        "Line {line} makes a model of a tensor that has values, among its {0}. The inputs are made "
+        "by tf.keras.Input(shape), and the outputs by calling layers on these.",
+    ),
+    (
         r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
         r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
         shape_of_input,

@@ -62,6 +62,10 @@ LOSS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         rf"output\.shape={_SHAPE}",
         element_by_element,
     ),
+    (  # y_true - y_pred of Keras 3
+        r"\{\{node compile_loss/[^}]*/sub\}\} = Sub\[.*input shapes: (\[.*?\]), (\[.*?\])\.",
+        element_by_element,
+    ),
     (
         rf"`logits` and `labels` must have the same shape, received \({_SHAPE} vs {_SHAPE}\)",
         "The loss on line {line} got logits of shape {0} and labels of shape {1}, and compares "
