@@ -298,8 +298,9 @@ ROUNDS = dedent(
     @tf.function
     def step(x):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(tf.math.log(w * x))  # cut step
+            loss = -tf.reduce_sum(tf.math.log(w * x))  # cut step
         w.assign_sub(0.01 * tape.gradient(loss, w))
+        return loss
 
     @tf.function
     def turns(x, n):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -123,6 +124,8 @@ def by_name(trace: Trace, run: Op) -> dict[tuple[int, str], Op]:
 def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
     """Follow such numbers back to the first op that gave them and got none."""
     waiting, seen = _starts(trace, call, run), set[TensorId]()
+    shown = trace.op(call.within)
+    shown_ops = by_name(trace, shown) if shown is not None else {}
     run_inputs = frozenset(run.inputs)
     found: list[Op] = []
     while waiting:
@@ -133,7 +136,7 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
         op = trace.maker(tensor)
         if op is None or op.within != run.id:
             continue
-        onward = [t for t in _bad(trace, op.inputs) if not is_meant(trace, t)]
+        onward = [t for t in _bad(trace, op.inputs) if not is_meant(trace, t, shown=shown_ops)]
         onward += _unknown(trace, op)
         waiting.extend(onward)
         if run_inputs.issuperset(onward):  # the call was given them, or there are none
@@ -142,12 +145,19 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
     return min(found, key=lambda op: places.get(op.id, 0), default=None)
 
 
-def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
+def is_meant(
+    trace: Trace,
+    tensor: TensorId,
+    depth: int = 20,
+    shown: Mapping[tuple[int, str], Op] = MappingProxyType({}),
+) -> bool:
     """Whether the infinity in a tensor was written so, as minus infinity in a mask is: it comes
     from constants alone, and no op made it of finite numbers but the logarithm of a mask, which no
     tape follows.
 
     An op that makes NaN of it, such as the softmax of a row that holds nothing else, began it.
+    ``shown``: for a tensor inside of a call of a compiled function that is not the one shown, the
+    ops of that one by :func:`by_name`, which know their tapes.
     """
     value = trace.value(tensor)
     if value is None or value.dtype.kind != "f" or np.isnan(value).any() or not depth:
@@ -155,10 +165,10 @@ def is_meant(trace: Trace, tensor: TensorId, depth: int = 20) -> bool:
     op = trace.maker(tensor)
     if op is None or op.type == "Const":
         return True
-    if op.type == "Log" and not op.tapes and not op.graph:
+    if op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph:
         return not np.isposinf(value).any()
     bad = [*_bad(trace, op.inputs)]
-    return bool(bad) and all(is_meant(trace, each, depth - 1) for each in bad)
+    return bool(bad) and all(is_meant(trace, each, depth - 1, shown) for each in bad)
 
 
 def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:

@@ -26,8 +26,9 @@ def _log_in_one_step(case: FixCase, call: cst.Call) -> str:
 
 
 def _log(case: FixCase, node: cst.BaseExpression) -> str:
-    """``log(softmax(x))`` → ``log_softmax(x)``, also by the name of the softmax, of a part of it,
-    and if it is spelled as a quotient of exponentials;
+    """``log(softmax(x))`` → ``log_softmax(x)``, also by the name of the softmax, of a part of it
+    (``x[i]``, ``gather(x, i)``, ``reduce_sum(x * one_hot(i, n))``), and if it is spelled as a
+    quotient of exponentials;
     ``log(1 / (1 + exp(-x)))`` → ``-softplus(-x)``, ``log(sum(exp(x)))`` → ``logsumexp(x)``,
     ``log(prod(x))`` → ``sum(log(x))``."""
     source, tf = case.source, case.source.tf
@@ -45,12 +46,36 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
         if isinstance(given.operator, cst.Divide) and above is not None and total:
             return f"{source.operand(above)} - {total}"
         return _softplus(source, _one_and_exponent(source, given))
+    if is_call_to(given, *_PARTS) and given.args:
+        whole, part = _log(case, given.args[0].value), source.code(given.func)
+        return (
+            f"{part}({whole}{source.further_arguments(given, given.args[0].value)})"
+            if whole
+            else ""
+        )
+    if is_call_to(given, "reduce_sum") and given.args:
+        picked = _log_of_picked(case, given.args[0].value)
+        rest = source.further_arguments(given, given.args[0].value)
+        if picked:
+            return f"{source.code(given.func)}({picked}{rest})"
     if is_call_to(given, "reduce_prod"):
         return sum_of_logarithms(case, given)
     if is_call_to(given, *_LOGARITHMS):
         args = source.further_arguments(given).removeprefix(", ")
         return f"{tf}.{_LOGARITHMS[called_name(given)]}({args})"
     return _log_of_sum(source, given)
+
+
+def _log_of_picked(case: FixCase, node: cst.BaseExpression) -> str:
+    """``x * one_hot(i, n)`` → ``log(x) * one_hot(i, n)``, else empty: of each row one is left."""
+    source, given = case.source, case.source.value_of(node)
+    if not isinstance(given, cst.BinaryOperation) or not isinstance(given.operator, cst.Multiply):
+        return ""
+    for mask, other in ((given.left, given.right), (given.right, given.left)):
+        whole = _log(case, other) if is_call_to(source.value_of(mask), "one_hot") else ""
+        if whole:
+            return f"{source.operand(cst.parse_expression(whole))} * {source.operand(mask)}"
+    return ""
 
 
 def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
@@ -64,6 +89,8 @@ def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
     return f"{source.tf}.reduce_logsumexp({source.code(exponent)}{rest})"
 
 
+_PARTS = ("gather", "gather_nd", "boolean_mask", "reshape", "squeeze", "expand_dims", "transpose")
+"""Calls that give elements of their first argument as they are."""
 _LOGARITHMS = {"softmax": "nn.log_softmax", "sigmoid": "math.log_sigmoid"}
 STABLE_LOG = CallRewrite(
     ("log", "log1p"), _log_in_one_step, "Take the logarithm and what is inside it in one step"

@@ -205,6 +205,30 @@ ROWS: dict[str, Row] = {
         "y = tf.reduce_sum(tf.math.softplus(x))",
         [1.0, 0.5],
     ),
+    "the logarithm of what is taken from a softmax": (
+        """
+        x = tf.Variable([[300.0, 0.0], [0.0, 300.0]])
+        right = tf.constant([1, 0])
+        with tf.GradientTape() as tape:
+            p = tf.nn.softmax(x)
+            picked = tf.gather(p, right, batch_dims=1)
+            y = tf.reduce_sum(tf.math.log(picked))
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(tf.gather(tf.nn.log_softmax(x), right, batch_dims=1))",
+        [[-1.0, 1.0], [1.0, -1.0]],
+    ),
+    "the logarithm of what a one_hot takes from a softmax": (
+        """
+        x = tf.Variable([[300.0, 0.0], [0.0, 300.0]])
+        with tf.GradientTape() as tape:
+            picked = tf.reduce_sum(tf.one_hot([1, 0], 2) * tf.nn.softmax(x), axis=1)
+            y = tf.reduce_sum(tf.math.log(picked))
+        tape.gradient(y, x)
+        """,
+        "y = tf.reduce_sum(tf.reduce_sum(tf.nn.log_softmax(x) * tf.one_hot([1, 0], 2), axis=1))",
+        [[-1.0, 1.0], [1.0, -1.0]],
+    ),
     "a sigmoid by hand, and its logarithm": (
         """
         x = tf.Variable([-100.0, 0.0])
