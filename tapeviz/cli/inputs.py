@@ -26,7 +26,7 @@ from ..kernel import (
     own_interpreter,
 )
 from ..recording.kept import KeptRecording
-from ..recording.live import Recorder, Reply, Silent, Snippet
+from ..recording.live import Listener, Recorder, Reply, Snippet
 from ..recording.shares import ShareTable, share_tables
 from ..trace.ids import CallId
 from ..trace.model import Trace
@@ -58,7 +58,7 @@ class Explained:
     shares: Mapping[CallId, ShareTable] = field(default_factory=dict)
 
 
-class _Passing(Silent):
+class _Passing(Listener):
     """Passes the snippet's output on, with ``--json`` all of it to standard error.
 
     If that fails (a closed pipe, a full disk) the run is stopped.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from ..recording.live import Reply, readable
+from ..recording.live import Listener, Reply, readable
 from ..trace.model import Trace
 
 OUTLIVES = 10_000
@@ -47,7 +47,7 @@ class Batch:
     has_ended: bool = False
 
 
-class Inbox(QObject):
+class Inbox(QObject, Listener):
     """Listens to a run. However much is reported, only one signal waits in the event loop."""
 
     shows_growing = True

@@ -12,7 +12,7 @@ from itertools import chain
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Diagnosis
 from ..priority import after_the_window
-from ..recording.live import LiveRecording, Recorder, Silent, Snippet
+from ..recording.live import Listener, LiveRecording, Recorder, Snippet
 from ..trace.model import Trace
 from .crossing import cross_cuts
 from .edit_judge import EditJudge
@@ -87,7 +87,7 @@ class _Trial:
             self.live = None
 
 
-class _Wakes(Silent):
+class _Wakes(Listener):
     def __init__(self, ended: threading.Event) -> None:
         self._ended = ended
 

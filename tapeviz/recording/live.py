@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..kernel import KernelPool, Run, RunEnd, RunRequest
 from ..kernel.inside.budget import OutputBudget
@@ -69,60 +69,43 @@ Reply = Callable[[str | None], None]
 any thread."""
 
 
-class Listener(Protocol):
-    """Hears of a recording as it happens, on a background thread.
+class Listener:
+    """Hears of a recording as it happens, on a background thread; this one only waits for the end.
 
     ``shows_growing``: it wants traces while the snippet runs, and not at its end alone; while it
     ``is_busy`` none comes.
-    ``printed``: bytes that are no UTF-8 are lone surrogates in the text, which :func:`readable`
-    takes out.
-    ``finished``: the snippet is over; its trace comes with ``ended``, after the follow-ups.
     """
-
-    shows_growing: bool
-    is_busy: bool
-
-    def progressed(self, ops: int) -> None: ...
-    def traced(self, trace: Trace) -> None: ...
-    def printed(self, stream: str, text: str) -> None: ...
-    def pictured(self, png: bytes) -> None: ...
-    def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None: ...
-    def finished(self) -> None: ...
-    def ended(self, trace: Trace) -> None: ...
-
-
-def readable(text: str) -> str:
-    """Output of a snippet with U+FFFD for each of its bytes that are no UTF-8."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-class Silent:
-    """A listener that only waits for the end."""
 
     shows_growing = False
     is_busy = False
 
     def progressed(self, ops: int) -> None:
-        """Nothing to do."""
+        """So many ops were recorded."""
 
     def traced(self, trace: Trace) -> None:
-        """Nothing to do."""
+        """The trace as far as it is known."""
 
     def printed(self, stream: str, text: str) -> None:
-        """Nothing to do."""
+        """Bytes that are no UTF-8 are lone surrogates in the text, which :func:`readable` takes
+        out."""
 
     def pictured(self, png: bytes) -> None:
-        """Nothing to do."""
+        """A figure was shown."""
 
     def asked(self, prompt: str, is_secret: bool, reply: Reply) -> None:
-        """Nobody is there to type."""
+        """The snippet waits for a line; here nobody is there to type."""
         reply(None)
 
     def finished(self) -> None:
-        """Nothing to do."""
+        """The snippet is over; its trace comes with :meth:`ended`, after the follow-ups."""
 
     def ended(self, trace: Trace) -> None:
-        """Nothing to do."""
+        """The whole trace."""
+
+
+def readable(text: str) -> str:
+    """Output of a snippet with U+FFFD for each of its bytes that are no UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class LiveRecording:
@@ -338,7 +321,7 @@ class Recorder:
     def record(self, snippet: Snippet, listener: Listener | None = None) -> LiveRecording:
         """Start recording; returns at once. Text beyond repair gives a trace with its error."""
         repaired = repair(snippet.text)
-        live = LiveRecording(snippet, repaired, listener or Silent())
+        live = LiveRecording(snippet, repaired, listener or Listener())
         if repaired.error is not None:
             problem = repaired.error
             live.fail(Raised("SyntaxError", problem.message, problem.line))

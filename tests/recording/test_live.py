@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tapeviz.kernel import RunEnd
-from tapeviz.recording.live import LiveRecording, Silent, Snippet
+from tapeviz.recording.live import Listener, LiveRecording, Snippet
 from tapeviz.repair import repair
 from tapeviz.trace.events import OpRan, encode
 from tapeviz.trace.model import Trace
@@ -15,7 +15,7 @@ from tests.traces import Script
 from tests.waiting import PATIENCE
 
 
-class Growing(Silent):
+class Growing(Listener):
     """Wants the traces of a run under way, and keeps how many ops each has."""
 
     shows_growing = True

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tapeviz.kernel import KernelPool, own_interpreter
-from tapeviz.recording.live import Recorder, Silent, Snippet
+from tapeviz.recording.live import Listener, Recorder, Snippet
 from tests.soak.figures import LONG, TINY, print_detail, print_row
 
 SIGNALS = "SEGV BUS FPE ILL ABRT KILL TERM HUP INT QUIT PIPE ALRM USR1 USR2 TRAP SYS XCPU STKFLT"
@@ -83,7 +83,7 @@ AT_MOST = 3.0
 WORDS = "print('next')"
 
 
-class FirstWords(Silent):
+class FirstWords(Listener):
     """Knows when the snippet has begun."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class FirstWords(Silent):
 
 
 def is_explained(recorder: Recorder, source: str) -> bool:
-    live = recorder.record(Snippet(source, "death.py"), Silent())
+    live = recorder.record(Snippet(source, "death.py"), Listener())
     try:
         trace = live.wait(60)
     finally:
@@ -105,7 +105,7 @@ def is_explained(recorder: Recorder, source: str) -> bool:
 
 
 def next_run_works(recorder: Recorder) -> bool:
-    live = recorder.record(Snippet(WORDS, "next.py"), Silent())
+    live = recorder.record(Snippet(WORDS, "next.py"), Listener())
     try:
         return ("stdout", "next\n") in live.wait(120).printed
     finally:
