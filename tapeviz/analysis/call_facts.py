@@ -122,7 +122,7 @@ class CallFacts(KeepsAnswers):
         """
         is_pfor = self.call.method in ("jacobian", "batch_jacobian")
         replayed = self.call.replay.steps if self.call.replay else ()
-        entered = (self.trace.ops.get(step.op or OpId(0)) for step in self.call.steps)
+        entered = (self.trace.op(step.op) for step in self.call.steps)
         is_hidden = any(op is not None and op.is_open for op in entered)
         is_whole = not any(step.error for step in replayed)
         if self.call.replay and (is_pfor or (is_hidden and is_whole)):

@@ -52,7 +52,7 @@ def doubt_about(trace: Trace, tensor: TensorId | None) -> Doubt:
 def call_around(trace: Trace, tensor: TensorId) -> Op | None:
     """The call of a compiled function that a tensor was computed in."""
     made = trace.maker(tensor)
-    return trace.ops.get(made.within) if made is not None and made.within is not None else None
+    return trace.op(made.within) if made is not None else None
 
 
 def call_words(trace: Trace, op: Op) -> str:

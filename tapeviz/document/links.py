@@ -195,7 +195,7 @@ class Links:
     def unknown_call(self, node: NodeId) -> Op | None:
         """The call of a compiled function that a node is, if it was not looked into yet."""
         known = self.nodes.get(node)
-        op = self._trace.ops.get(known.op) if known is not None and known.op is not None else None
+        op = self._trace.op(known.op) if known is not None else None
         is_call = op is not None and bool(op.runs) and op.inside is None
         return op if is_call and known is not None and known.role in ("op", "group") else None
 

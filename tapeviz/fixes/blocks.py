@@ -53,7 +53,7 @@ def block_of(source: ParsedSource, tape: Tape | None) -> Block | None:
 
 
 def block_of_call(source: ParsedSource, trace: Trace, call: Call) -> Block | None:
-    return block_of(source, trace.tapes.get(call.tape) if call.tape is not None else None)
+    return block_of(source, trace.tape(call.tape))
 
 
 def _may_be_tape(item: cst.WithItem) -> bool:

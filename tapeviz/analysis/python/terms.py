@@ -161,13 +161,13 @@ def _name_of_sum(facts: CallFacts, term: Op, makers: list[Op]) -> str:
 
 def _is_data(facts: CallFacts, edge: DataEdge) -> bool:
     """Whether the elements at the edge's end are computed from those at its start."""
-    op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+    op = facts.trace.op(edge.op)
     return edge.kind == "read" or (edge.kind == "op" and op is not None and op.type not in _FORM)
 
 
 def _is_level(facts: CallFacts, edge: DataEdge) -> bool:
     """Whether the op of an edge gives values that jump and are constant in between, or integers."""
-    op = facts.trace.ops.get(edge.op) if edge.op is not None else None
+    op = facts.trace.op(edge.op)
     if edge.kind != "op" or op is None:
         return False
     is_number = any(kind in facts.dtype(edge.end) for kind in ("float", "complex", "variant"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from ...trace.ids import OpId, TensorId
+from ...trace.ids import TensorId
 from ...trace.model import Trace
 from ...trace.ops import Op
 from ..blocks import Block, block_of_call, body_of, target_name
@@ -29,7 +29,7 @@ def pass_on_to_compared(case: FixCase) -> Iterator[Edit]:
     ``z``.
     """
     source, trace = case.source, case.trace
-    chosen = trace.ops.get(case.cause.op_id or OpId(0))
+    chosen = trace.op(case.cause.op_id)
     if chosen is None or chosen.type not in ("ArgMin", "ArgMax"):
         return
     for op, table in _made_with(trace, chosen, case.call.when):

@@ -68,7 +68,7 @@ def _bound_by_ops(case: FixCase) -> tuple[set[str], set[int]]:
     """The names of the tensors that hold the positions as the recording has them, which came
     through whatever function, container or closure of Python; and the lines that bound them."""
     trace = case.trace
-    start = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    start = trace.op(case.cause.op_id)
     held = set(start.outputs) if start is not None else set()
     for op in trace.ops.values() if held else ():
         if op.type in _CARRYING_OPS and not held.isdisjoint(op.inputs):

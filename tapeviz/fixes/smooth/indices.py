@@ -278,7 +278,7 @@ def embeddings_of(source: ParsedSource, call: cst.Call) -> str:
 def input_shape(case: FixCase) -> tuple[int | None, ...]:
     """The shape of what the op at the cut took; empty if it is not known."""
     trace = case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    op = trace.op(case.cause.op_id)
     tensor = trace.tensors.get(op.inputs[0]) if op is not None and op.inputs else None
     return tensor.shape or () if tensor is not None else ()
 

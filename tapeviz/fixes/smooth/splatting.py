@@ -66,7 +66,7 @@ def _is_column(source: ParsedSource, indices: cst.BaseExpression) -> bool:
 def _last_size(case: FixCase) -> int:
     """How many numbers each index has that is cast at the cut; 0 if not known or too many."""
     trace = case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    op = trace.op(case.cause.op_id)
     known = trace.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
     size = (known.shape or (0,))[-1] if known is not None else 0
     return size if size is not None and size <= MOST_AXES else 0

@@ -150,7 +150,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     ``sample_weight`` of a loss of Keras."""
     source = case.source
     yield from _without_weights(case)
-    op = case.trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    op = case.trace.op(case.cause.op_id)
     if op is None or len(op.inputs) != 2 or case.is_there_at_times:
         return
     stats = [case.trace.stats(tensor) for tensor in op.inputs]
@@ -236,7 +236,7 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
     Where Python says at which column the op ran (from 3.11 on), only of those that begin there.
     """
     source = case.source
-    op = case.trace.ops[case.cause.op_id] if case.cause.op_id is not None else None
+    op = case.trace.op(case.cause.op_id)
     columns = {f.column for f in op.site.frames[:1] if f.column >= 0} if op is not None else set()
     found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
     for line in case.lines():

@@ -21,7 +21,7 @@ def return_tensor(case: FixCase) -> Iterator[Edit]:
     that."""
     source, trace = case.source, case.trace
     block = block_of_call(source, trace, case.call)
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    op = trace.op(case.cause.op_id)
     frames = op.site.frames[1:2] if op is not None else ()
     for write in writes_on(source, case.cause.line, case.cause.op == SLICE_OP):
         for frame in frames:

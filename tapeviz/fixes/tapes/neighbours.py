@@ -20,7 +20,7 @@ def statements_of_cause(case: FixCase) -> Iterator[CstStatement]:
 
 def statements_of(case: FixCase, cause: Cause) -> Iterator[CstStatement]:
     """The statement on the line of a cause, then those of the calls around its op."""
-    op = case.trace.ops.get(cause.op_id) if cause.op_id is not None else None
+    op = case.trace.op(cause.op_id)
     frames: tuple[StackFrame, ...] = op.site.frames if op is not None else ()
     for line in (cause.line, *(frame.line for frame in frames)):
         statement = case.source.statement(line)

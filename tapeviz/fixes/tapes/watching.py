@@ -87,7 +87,7 @@ def make_variable(case: FixCase) -> Iterator[Edit]:
 
 def watch_by_itself(case: FixCase) -> Iterator[Edit]:
     """Take ``watch_accessed_variables=False`` off the tape."""
-    tape = case.trace.tapes.get(case.call.tape) if case.call.tape is not None else None
+    tape = case.trace.tape(case.call.tape)
     call = tape_call(case.source, tape)
     if call is None:
         return
@@ -138,7 +138,7 @@ def _missing(case: FixCase) -> list[str]:
     """The plain tensors of a list of sources that nobody watches."""
     if not isinstance(_asked(case), (cst.List, cst.Tuple)):
         return []
-    tape = case.trace.tapes.get(case.call.tape) if case.call.tape is not None else None
+    tape = case.trace.tape(case.call.tape)
     watched = {watch.tensor for watch in tape.watches} if tape is not None else set()
     return [
         operand.text

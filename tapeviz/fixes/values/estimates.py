@@ -58,7 +58,7 @@ def straight_through_any(case: FixCase) -> Iterator[Edit]:
     """``f(x)`` → ``x + tf.stop_gradient(f(x) - x)`` for a call of any name, where the op at the cut
     gives real numbers of the form of what it took."""
     source, trace = case.source, case.trace
-    op = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    op = trace.op(case.cause.op_id)
     if op is None or not op.inputs or not op.outputs:
         return
     taken, made = trace.tensors.get(op.inputs[0]), trace.tensors.get(op.outputs[0])
@@ -103,7 +103,7 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
     The same of what a function returns, and of numbers that left TensorFlow and came back.
     """
     source, trace = case.source, case.trace
-    cut = trace.ops.get(case.cause.op_id) if case.cause.op_id is not None else None
+    cut = trace.op(case.cause.op_id)
     leave = next((each for each in trace.leaves if each.site.line == case.cause.line), None)
     if cut is not None:
         is_text = any(trace.tensors[t].dtype == "string" for t in cut.outputs if t in trace.tensors)

@@ -145,7 +145,7 @@ def _inner_call(trace: Trace, call: Call | None) -> Iterator[Level]:
     """The level of an inner tape's backward pass, which an outer tape recorded."""
     if call is None:
         return
-    tape = trace.tapes.get(call.tape) if call.tape is not None else None
+    tape = trace.tape(call.tape)
     name = tape.name if tape is not None and tape.name else listed([o.text for o in call.targets])
     yield Level("backward", f"∂{name}, line {call.line}", call.line, call.id)
 

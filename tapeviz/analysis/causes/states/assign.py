@@ -168,7 +168,7 @@ def _outline(value: Array) -> _Outline:
 
 
 def _elements(trace: Trace, version: Version) -> Iterator[Array | None]:
-    op = trace.ops.get(version.op) if version.op is not None else None
+    op = trace.op(version.op)
     if version.value is not None and (op is None or op.type == CREATION):
         yield trace.value(version.value)
     yield from (trace.value(tensor) for tensor in version.reads[:2])
