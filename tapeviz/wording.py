@@ -1,4 +1,4 @@
-"""Words that panels, exports and the command line share."""
+"""Words that all rooms share: counts, lists of names, commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _MOST_LISTED = 3
 _LONG_WORD = re.compile(r"(?<!\S)[^\s\u2e80-\uffdc]{400,}")
@@ -17,6 +17,12 @@ _IN_LIST = re.compile(r"(.*)\[(\d+)\]")
 def counted(number: int, noun: str) -> str:
     """``1 step``, ``1,024 steps``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def enumerated(names: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; empty without names."""
+    *most, last = [*names] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from ..text.op_words import friendly
 from ..trace.calls import Check
 from ..trace.ids import OpId, TensorId
 from ..trace.stats import Array
+from ..wording import enumerated
 
 Status = Literal["flows", "none", "zero", "nonfinite"]
 Link = tuple[TensorId | None, OpId]
@@ -186,7 +187,7 @@ class Finding:
         if len(places) > _MOST_FURTHER:
             over = "over " if self.has_more else ""
             places[_MOST_FURTHER:] = [f"{over}{len(places) - _MOST_FURTHER} more"]
-        listed = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+        listed = enumerated(places)
         if self.status == "zero":
             return f"Another path is cut on {listed}."
         return f"The gradient is cut on {listed}, too."

@@ -66,8 +66,7 @@ class Stage(QMainWindow):
             dock.topLevelChanged.connect(self._note_move)
             dock.visibilityChanged.connect(self._tidy_later)
         self._bars: dict[DockCard, QTabBar | None] = {}
-        self._tidy = QTimer(self)
-        self._tidy.setSingleShot(True)
+        self._tidy = QTimer(self, singleShot=True)
         self._tidy.timeout.connect(self._fit_tabs)
         self.fits_content = True
         """Docks are sized by their content: the user has not moved any."""

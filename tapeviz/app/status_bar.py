@@ -63,9 +63,7 @@ class StatusBar(QWidget):
         right = (self.busy_words, self.bar, self.cancel_button, self.state)
         in_row(self, *left, *right, margins=(16, 4, 16, 4), spacing=12)
         self.setFixedHeight(30)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(PATIENCE)
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
         self._patience.timeout.connect(self._show_bar)
         for signal in (
             document.status_changed,

@@ -30,8 +30,7 @@ class Growing(QObject):
         self._document = document
         self._newest: Trace | None = None
         """A part that is not shown yet."""
-        self._when_due = QTimer(self)
-        self._when_due.setSingleShot(True)
+        self._when_due = QTimer(self, singleShot=True)
         self._when_due.timeout.connect(self._begin)
         document.background.failed.connect(self._note_failure)
 

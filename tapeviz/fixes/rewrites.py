@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
+from ..wording import enumerated
 from .model import Edit, FixCase
 from .nodes import all_of, called_name
 from .plan import Plan, fitting
@@ -52,7 +53,7 @@ class CallRewrite:
                 plan.replace(call, partial(self._rewritten, case, call))
             if calls:
                 names = dict.fromkeys(map(called_name, calls))
-                title = self.title.format(name=" and ".join(names))
+                title = self.title.format(name=enumerated(names))
                 yield from plan.edits(title, is_estimate=self.is_estimate)
 
     def _readers(self, case: FixCase) -> Iterator[cst.Call]:

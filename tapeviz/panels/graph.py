@@ -90,9 +90,7 @@ class GraphPanel(Panel):
         self._wanted_width = self._spare = 0
         self._map_at = (True, True)
         """The present place of the minimap."""
-        self.settling = QTimer(self)
-        self.settling.setSingleShot(True)
-        self.settling.setInterval(SETTLED)
+        self.settling = QTimer(self, singleShot=True, interval=SETTLED)
         self.settling.timeout.connect(self._report_room)
         self._connect()
         self._show_scene()

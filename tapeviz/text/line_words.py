@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..wording import enumerated
+
 
 def lines_in_words(lines: Sequence[int]) -> str:
     """``line 4``, ``lines 4 and 7``, ``lines 4, 7 and 9``; there is at least one."""
-    *most, last = map(str, lines)
-    return f"lines {', '.join(most)} and {last}" if most else f"line {last}"
+    return f"{'lines' if len(lines) > 1 else 'line'} {enumerated(map(str, lines))}"
 
 
 def ranges_of(lines: Iterable[int]) -> list[tuple[int, int]]:

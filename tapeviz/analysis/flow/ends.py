@@ -11,6 +11,7 @@ from typing import Literal
 from ...trace.calls import Method, Operand
 from ...trace.ids import OpId, TensorId, VariableId, VersionId
 from ...trace.ops import Op
+from ...wording import enumerated
 from ..call_facts import CallFacts, name_of
 from .ancestry import Position
 from .dataflow import FORM_OPS
@@ -107,7 +108,7 @@ def _makings(facts: CallFacts) -> tuple[str, tuple[str, ...], frozenset[str]]:
     """The makings of the target in words, the variables among them, and the names of all."""
     names = list(dict.fromkeys(_made_from(facts)))
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    listed = _listed([*names[:_MOST_NAMED], *more])
+    listed = enumerated([*names[:_MOST_NAMED], *more])
     return listed, tuple(_variables(facts)), frozenset(names)
 
 
@@ -250,7 +251,3 @@ def _variables(facts: CallFacts) -> list[str]:
     )
     handles = dict.fromkeys(position.variable for position in positions)
     return [name_of(facts.trace, handle) for handle in handles][:_MOST_VARIABLES]
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

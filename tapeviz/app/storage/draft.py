@@ -73,9 +73,7 @@ class DraftKeeper(QObject):
         self.trouble = ""
         """Why the last draft could not be written; empty if it could."""
         self._writing = threading.Lock()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(EVERY)
+        self._timer = QTimer(self, singleShot=True, interval=EVERY)
         self._timer.timeout.connect(self._keep_meanwhile)
         self._failed.connect(document.complain)
         document.text.changed.connect(self._note_change)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.tapes.replaced_source import ReplacedSource
+from ...wording import enumerated
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, is_call_to, read_names, sole
@@ -40,7 +41,7 @@ def keep_variable(case: FixCase) -> Iterator[Edit]:
             kept.append(name)
     if case.finding.source in kept:
         stays = "they stay variables" if kept[1:] else "it stays a variable"
-        yield from plan.edits(f"Change {' and '.join(kept)} in place, so that {stays}")
+        yield from plan.edits(f"Change {enumerated(kept)} in place, so that {stays}")
 
 
 def assign_in_place(case: FixCase) -> Iterator[Edit]:
@@ -73,7 +74,7 @@ def make_once(case: FixCase) -> Iterator[Edit]:
     is_made = any(
         isinstance(each, (cst.SimpleStatementLine, cst.For, cst.With)) for each in outside
     )
-    plan, name = Plan(source), " and ".join(sorted(names))
+    plan, name = Plan(source), enumerated(sorted(names))
     plan.remove(made)
     title = f"Use the {name} made before, in place of a new one"
     if not is_made and around is made:

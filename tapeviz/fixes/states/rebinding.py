@@ -7,7 +7,7 @@ from functools import partial
 
 import libcst as cst
 
-from ...wording import listed
+from ...wording import enumerated, listed
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, dotted, name_reads, read_names, sole
@@ -44,7 +44,7 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
                 names[name] = None
                 is_compiled |= compiled
         if names:
-            words = " and ".join(names)
+            words = enumerated(names)
             mean = "mean the tensors themselves" if len(names) > 1 else "mean the tensor itself"
             without = f", without {source.tf}.function" if is_compiled else ""
             yield from plan.edits(f"Let {words} {mean} while the tape records{without}")

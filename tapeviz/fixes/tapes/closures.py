@@ -9,6 +9,7 @@ import libcst as cst
 from ...analysis.causes.connections.not_connected import NotConnected
 from ...analysis.python.late_names import LateName
 from ...analysis.python.shadowed import Shadowed
+from ...wording import enumerated
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, name_reads, read_names, sole
 from ..plan import Plan
@@ -85,7 +86,7 @@ def compute_when_called(case: FixCase) -> Iterator[Edit]:
                     made[target.value] = _inlined(source, assign.value, made)
             plan.replace(function, _with_lambda_body(_inlined(source, function.body, made)))
         if plan.changes or plan.put_first:
-            names = " and ".join(sorted(set[str]().union(*map(bound_names, steps))))
+            names = enumerated(sorted(set[str]().union(*map(bound_names, steps))))
             yield from plan.edits(f"Compute {names} in the function, each time it is called")
 
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.ops.custom_gradient import CustomGradient
 from ...analysis.causes.states.stateful import StatefulObject
+from ...wording import enumerated
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, is_call_to, sole
 from ..plan import Plan, without_blank_lines
@@ -75,7 +76,7 @@ def differentiate_rest(case: FixCase) -> Iterator[Edit]:
         plan.remove(each)
     for element, name in lacking:
         plan.replace(element, f"{tape}.gradient({value}, {name}, {upstream})")
-    names = " and ".join(name for _, name in lacking)
+    names = enumerated(name for _, name in lacking)
     yield from plan.edits(f"Let a tape in {function.name.value} compute the gradient of {names}")
 
 

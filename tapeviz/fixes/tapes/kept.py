@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...wording import enumerated
 from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, dotted, sole
@@ -90,7 +91,7 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
         for reader in readers:
             _first_recorded(case, plan, reader, statement)
         if readers:
-            names = " and ".join(reader.name.value for reader in readers)
+            names = enumerated(reader.name.value for reader in readers)
             title = f"Call {called.removeprefix('self.')} again in {names}"
             if not filling:
                 plan.remove(statement)

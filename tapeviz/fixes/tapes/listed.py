@@ -11,6 +11,7 @@ from ...trace.ids import TensorId, VariableId
 from ...trace.model import Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
+from ...wording import enumerated
 from ..blocks import Block, block_of_call, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, called_name, dotted, header_nodes, read_names, sole
@@ -88,7 +89,7 @@ def _compute_listed(
         plan.first(reader, *new)
     else:
         put_in_front(plan, block, *new)
-    title = f"Keep {' and '.join(inputs)} in {source.code(kept)}, and compute from it in the block"
+    title = f"Keep {enumerated(inputs)} in {source.code(kept)}, and compute from it in the block"
     drawn = _drawn_from(case, steps, last) & {*inputs}  # an action has no slope in a policy's loss
     yield from plan.edits(title, has_other_slope=bool(drawn))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ...wording import enumerated
 from ..blocks import Block, block_of_call, body_of, put_in_front
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, read_names, sole
@@ -69,7 +70,7 @@ def compute_again_inside(case: FixCase) -> Iterator[Edit]:
         passed = ((name, value) for name, value in given.items() if name in read)
         renamed = [f"{a} = {b}" for a, b in passed if a != b and b in made_names]
         put_in_front(plan, block, *chosen, *renamed)
-        names = " and ".join(sorted(made_names))
+        names = enumerated(sorted(made_names))
         title = f"Compute {names} again inside this tape's block"
         yield from plan.edits(title, has_other_value=True)
 

@@ -197,13 +197,12 @@ class Translated:
                 call,
                 lambda old: self._given(call, old),
             )
-        elif module == self.source.tf and function in ENTERING[:2] and _dtype_of(call):
-            dtype = self.source.code(_dtype_of(call).value)  # type: ignore[union-attr]
-            self._do(call, lambda old: self._cast(old, dtype))
+        elif module == self.source.tf and function in ENTERING[:2] and (dtype := _dtype_of(call)):
+            self._do(call, partial(self._cast, self.source.code(dtype)))
         elif isinstance(call.func, cst.Attribute) and name in METHODS and not self._is_module(call):
             self._do(call, partial(function_for_method, self.source))
 
-    def _cast(self, call: cst.Call, dtype: str) -> cst.BaseExpression:
+    def _cast(self, dtype: str, call: cst.Call) -> cst.BaseExpression:
         value = self.source.code(call.args[0].value)
         return cst.parse_expression(f"{self.source.tf}.cast({value}, {dtype})")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.causes.values.nonfinite import Nonfinite
+from ...wording import enumerated
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -211,7 +212,7 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
         where = "off the point where its slope is not finite"
         if {"exp", "sinh", "cosh"}.issuperset(names):
             where = "where its result is finite"
-        title = f"Keep the input of {' and '.join(dict.fromkeys(names))} {where}"
+        title = f"Keep the input of {enumerated(dict.fromkeys(names))} {where}"
         # An angle of 0 becomes one of sqrt(2e-7).
         is_angle = not {"acos", "asin"}.isdisjoint(names)
         yield from plan.edits(title, has_other_value=is_angle)
@@ -239,7 +240,7 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
                 move(node.left, "({x} + 1e-7)")
                 names["the power"] = None
     if names:
-        title = f"Add 1e-7 to the input of {' and '.join(names)}: its slope at 0 is finite then"
+        title = f"Add 1e-7 to the input of {enumerated(names)}: its slope at 0 is finite then"
         yield from plan.edits(title, is_estimate=True)
 
 

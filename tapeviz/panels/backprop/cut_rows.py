@@ -77,8 +77,7 @@ class CutRows(QTableView):
         table.horizontalHeader().sectionResized.connect(
             lambda column, _, width: self.setColumnWidth(column, width)
         )
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
+        self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.refresh)
         bar = table.verticalScrollBar()
         for signal in (bar.valueChanged, bar.rangeChanged, model.modelReset):

@@ -23,9 +23,7 @@ class KeptPlace(QObject):
         self._kept: QWidget | None = None
         self._part = 0.0
         """The part of the height of the widget that is above the area."""
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(SETTLED)
+        self._settle = QTimer(self, singleShot=True, interval=SETTLED)
         self._settle.timeout.connect(self.forget)
         self._bar.rangeChanged.connect(self._restore)
         self._bar.actionTriggered.connect(self.forget)

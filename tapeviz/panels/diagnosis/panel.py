@@ -85,9 +85,7 @@ class DiagnosisPanel(Panel):
         self._veil = Veil(document, theme, self._scroll)
         self._kept_place = KeptPlace(self._scroll)
         self._sought: CallId | None = None
-        self._stop_seeking_later = QTimer(self)
-        self._stop_seeking_later.setSingleShot(True)
-        self._stop_seeking_later.setInterval(SETTLED)
+        self._stop_seeking_later = QTimer(self, singleShot=True, interval=SETTLED)
         self._stop_seeking_later.timeout.connect(self._stop_seeking)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._seek)
         self._scroll.verticalScrollBar().actionTriggered.connect(self._stop_seeking)
