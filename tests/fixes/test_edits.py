@@ -37,6 +37,22 @@ from .fix_cases import evidence_of, fix_case
 
 BEFORE_AND_AFTER = [
     (
+        "left-tensorflow",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            h = np.multiply(3.0, x.numpy())
+            y = tf.constant(h, tf.float32)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            h = tf.multiply(3.0, x)
+            y = tf.cast(h, tf.float32)
+        tape.gradient(y, x)
+        """,
+    ),
+    (
         "not-differentiable",
         3,
         """
