@@ -1591,6 +1591,13 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("x", "EagerTensor", shape=[], dtype="float32")],
         "If the name meant one before, change that in place, v.assign_sub(…); else",
     ),
+    "more parts than names": (
+        "p, q = parts",
+        "ValueError",
+        "too many values to unpack (expected 2)",
+        [e.HeldValue("parts", "list", size=3)],
+        "Line 1 takes parts apart into 2 names, and it has 3 parts.",
+    ),
     "operands of other sizes": (
         "x = img\nh = conv(x)\ny = h + x",
         "InvalidArgumentError",

@@ -118,10 +118,9 @@ def _unpacked_parts(case: Case) -> str:
         return ""
     if len(code := case.text.segment(statement.value)) > _LONGEST:
         return ""
-    got = re.search(r"got (\d+)", case.failure.message)
-    parts = "has more parts"
-    if got is not None:
-        parts = "has 1 part" if got[1] == "1" else f"has {got[1]} parts"
+    got, held = re.search(r"got (\d+)", case.failure.message), case.held.get(code)
+    count = int(got[1]) if got is not None else held.size if held is not None else -1
+    parts = f"has {count} part{'s' * (count != 1)}" if count >= 0 else "has more parts"
     weights = ""
     if code.endswith("get_weights()"):
         weights = " A layer with use_bias=False has no bias, one that was not called no weights."
