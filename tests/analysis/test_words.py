@@ -201,6 +201,7 @@ def test_a_long_quotient_is_shortened() -> None:
     [
         ("tf.nn.sigmoid_cross_entropy_with_logits(tf.ones(2), h)", []),  # asks h >= 0
         ("h * tf.cast(h > 0.0, tf.float32)", ["not-differentiable"]),
+        ("tf.stop_gradient(w)", []),  # reads w while TensorFlow records nothing
     ],
 )
 def test_a_cut_that_the_same_call_goes_around_is_none_to_mend(

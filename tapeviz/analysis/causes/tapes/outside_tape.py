@@ -123,8 +123,11 @@ def ran_outside(asked: EdgeUnderTest) -> Cause | None:
         return None
     if "Dataset" in op.type and facts.dtype(edge.end) == "variant":
         return None  # a tape could not follow it either: what fills the dataset is the cut
-    # TensorFlow itself pauses around calls of functions, and while it traces them.
-    is_paused = op.paused and op.within is None and not op.is_compiled_call
+    # TensorFlow itself pauses around calls of functions, while it traces them, and where
+    # tf.stop_gradient reads a variable (array_ops.py, 2.15-2.21).
+    takers = [taker.type for made in op.outputs for taker in facts.flow.takers.get(made, ())]
+    is_of_stop = bool(takers) and {*takers} == {"StopGradient"}
+    is_paused = op.paused and op.within is None and not (op.is_compiled_call or is_of_stop)
     where = where_outside(tape, op.when, facts.call.when) or ("paused" if is_paused else None)
     recorder: RecorderKind = "accumulator" if facts.call.is_forward else "tape"
     is_elsewhere = op.thread != tape.thread and op.within is None and tape.id not in op.tapes
