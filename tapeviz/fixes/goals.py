@@ -133,11 +133,11 @@ class FixGoal:
         kept = (each for each in self.kept if not each.is_partial)
         return sum(not _are_zeros(each.values.values()) for each in kept) >= MOST_KEPT
 
-    def is_done(self, depth: int = 1) -> bool:
-        """Whether no further edit is tried; ``depth``: above 1 for one that mends a further cut,
-        which some gradients may need."""
+    @property
+    def is_done(self) -> bool:
+        """Whether no further edit is tried. Where a gradient is left, one may mend it, too."""
         most = MOST_EDITS if self.kept else MOST_TRIALS
-        return self.tried >= most or (self.has_enough and (depth == 1 or not self.left))
+        return self.tried >= most or (self.has_enough and not self.left)
 
     @property
     def left(self) -> list[FindingKey]:

@@ -199,7 +199,7 @@ class _Trials:
         self._waiting.append(trial)
 
     def _start(self, trial: _Trial) -> None:
-        wanted = [(goal, edit) for goal, edit in trial.edits if not goal.is_done(trial.depth)]
+        wanted = [(goal, edit) for goal, edit in trial.edits if not goal.is_done]
         if not wanted or self._runs >= MOST_RUNS or time.monotonic() > self._until:
             return
         for goal, edit in wanted:
@@ -239,18 +239,20 @@ class _Trials:
 
     def _judge(self, trial: _Trial, after: Outcome) -> None:
         for goal, edit in tuple(trial.edits):  # one offered meanwhile for this text comes too late
-            if (goal.has_enough and trial.depth == 1) or goal.is_kept_already(edit):
+            if (goal.has_enough and not goal.left) or goal.is_kept_already(edit):
                 continue
             if self.judge.is_good(goal, edit, after):
-                goal.kept.append(self.judge.kept(goal, edit, after, trial.live))
-                self._offer_to_others(trial, edit, after)
+                kept = self.judge.kept(goal, edit, after, trial.live)
+                if not goal.has_enough or set(goal.left) & kept.values.keys():
+                    goal.kept.append(kept)
+                    self._offer_to_others(trial, edit, after)
             else:
                 similar = [each for each in goal.edits if each.title == edit.title]
                 if edit in similar[:-1]:
                     self._offer(goal, similar[similar.index(edit) + 1], trial.depth)
                 if any(not kept.is_partial for kept in goal.kept):
                     continue
-            if goal.left and trial.depth < _DEEPEST and not goal.is_done(trial.depth + 1):
+            if goal.left and trial.depth < _DEEPEST and not goal.is_done:
                 self._follow_up(trial, goal, edit, after)
 
     def _offer_to_others(self, trial: _Trial, edit: Edit, after: Outcome) -> None:

@@ -22,7 +22,8 @@ def match_keys(case: FixCase) -> Iterator[Edit]:
     has a gradient by the values.
     """
     source, tf, code = case.source, case.source.tf, case.source.code
-    for filled, (keys, values) in with_arguments(case.calls(*_FILLING), "keys", "values"):
+    filling = [*case.calls(*_FILLING)] or source.calls_to(*_FILLING)
+    for filled, (keys, values) in with_arguments(filling, "keys", "values"):
         plan, table = Plan(source), _object_filled(source, filled)
         statement = plan.statement_begun_by(filled)
         if statement is None or not table:

@@ -67,8 +67,8 @@ ROWS: dict[str, Row] = {
         """
         w, keys = tf.Variable([0.5, 1.5]), tf.constant([10, 20])
         with tf.GradientTape() as tape:
-            table = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(keys, w * 2.0), 0.0)
+            start = tf.lookup.KeyValueTensorInitializer(keys, w * 2.0)
+            table = tf.lookup.StaticHashTable(start, 0.0)
             loss = tf.reduce_sum(table.lookup(keys[:1]))
         tape.gradient(loss, w)
         """,
