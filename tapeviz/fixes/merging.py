@@ -1,4 +1,4 @@
-"""Make two edits of one text, each of which mends another cut, into one."""
+"""Put the edits for all cuts on the paths of a gradient in order, and make them into one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,58 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from ..text.trees import parse_module
-from .model import Edit
+from .goals import distinct
+from .model import Edit, FixCase
+from .table import edits_for
 
 _WORDS = re.compile(r"\w+|\s+|.")
+
+
+_FEW = 2
+"""Edits of each cut that are combined with those of another, and the number of other kinds."""
+_EXACT = {"assign", "new-variable", "left-tensorflow", "stateful"}
+"""Kinds of cuts that nobody makes on purpose, and whose edits keep all numbers."""
+
+
+def edits_for_all_cuts(case: FixCase) -> list[Edit]:
+    """The edits for the cause, the likeliest first, those for the further cuts, and edits that mend
+    several: an edit for the cause alone may bring a part of the gradient only.
+
+    Edits that leave the line of the cause as it is, and change another line that is cut for the
+    same kind of reason, count as edits for that cut.
+    """
+    text, cause, finding = case.source.text, case.cause, case.finding
+    found = list(distinct(edits_for(case), text))
+    others = [other for other in finding.others if not other.is_bypassed]
+    alike = {other.code for other in others if other.kind == cause.kind} - {cause.code}
+    elsewhere = [edit for edit in found if _leaves(edit, cause.code) and not _leaves(edit, *alike)]
+    edits = [edit for edit in found if edit not in elsewhere and not edit.is_last] or found
+    beside = {other.kind: other for other in reversed(others) if other.kind != cause.kind}
+    of_each = [
+        list(distinct(edits_for(replace(case, cause=other)), text))[:_FEW]
+        for other in [*reversed(beside.values())][:_FEW]
+    ]
+    whole, pairs, seconds = edits[:_FEW], list[Edit](), [*chain(*of_each[:1]), *elsewhere]
+    for second in filter(None, (*of_each, elsewhere)):
+        whole = list(distinct(pairs_of(text, whole, second), text))[:_FEW] or whole
+        pairs = pairs or whole
+    both = [*pairs[:1], *whole[:1], *pairs[1:]]
+    if finding.status == "zero":  # those for the other cut bring the whole
+        edits[_FEW:_FEW] = [*seconds, *both]
+    elif finding.across is None and beside.keys() <= _EXACT:  # only so it is known to be whole
+        edits = [*both, *edits, *seconds]
+    else:
+        edits[_FEW:_FEW] = [*both, *seconds]
+    return [*edits, *(edit for edit in found if edit.is_last)]
+
+
+def _leaves(edit: Edit, *lines: str) -> bool:
+    """Whether an edit leaves these lines as they are."""
+    return {line.strip() for line in edit.new_text.split("\n")}.issuperset(lines)
 
 
 def pairs_of(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> Iterator[Edit]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from ..analysis.diagnose import diagnose
 from ..analysis.model import Diagnosis
@@ -18,7 +17,7 @@ from .crossing import cross_cuts
 from .edit_judge import EditJudge
 from .goals import MOST_EDITS, MOST_TRIALS, FixGoal, distinct, goals_of, with_fixes, with_words
 from .judging import Outcome, breaks
-from .merging import pairs_of
+from .merging import edits_for_all_cuts
 from .model import Edit, FixCase
 from .source import ParsedSource
 from .table import edits_for
@@ -32,10 +31,6 @@ _SLOWEST = 20.0
 """Seconds of a run; of a longer one too few trials would be over in time."""
 TOO_SLOW = "not tried: the snippet takes too long to be run again"
 _DEEPEST = 3
-_FEW = 2
-"""Edits of each cut that are tried together with those of another, and the number of others."""
-_EXACT = {"assign", "new-variable", "left-tensorflow", "stateful"}
-"""Kinds of cuts that nobody makes on purpose, and whose edits keep all numbers."""
 
 
 def try_fixes(
@@ -63,12 +58,6 @@ def try_fixes(
     trials.on_progress = on_progress
     trials.should_stop = should_stop
     return trials.run()
-
-
-def _is_elsewhere(edit: Edit, code: str, others: Set[str]) -> bool:
-    """Whether an edit leaves this line as it is, and changes one of the others."""
-    lines = {line.strip() for line in edit.new_text.split("\n")}
-    return code in lines and not others <= lines
 
 
 @dataclass(slots=True)
@@ -160,32 +149,8 @@ class _Trials:
         rounds = self.judge.all_rounds(goal.keys[0])
         is_there = any(found.status == "flows" for _, found in rounds)
         case = FixCase(self.before.trace, diagnosed.call, finding, goal.cause, source, is_there)
-        found = list(distinct(edits_for(case), source.text))
-        edits = [edit for edit in found if not edit.is_last]
-        others = [each for each in finding.others if not each.is_bypassed]
-        alike = {each.code for each in others if each.kind == goal.cause.kind} - {goal.cause.code}
-        elsewhere = [e for e in edits if _is_elsewhere(e, goal.cause.code, alike)]
-        edits = [edit for edit in edits if edit not in elsewhere] or edits
-        beside = {each.kind: each for each in reversed(others) if each.kind != goal.cause.kind}
-        of_each = [
-            list(distinct(edits_for(replace(case, cause=other)), source.text))[:_FEW]
-            for other in [*reversed(beside.values())][:_FEW]
-        ]
-        whole, pairs, seconds = edits[:_FEW], list[Edit](), [*chain(*of_each[:1]), *elsewhere]
-        for second in filter(None, (*of_each, elsewhere)):  # one edit alone may bring a part only
-            merged = list(distinct(pairs_of(source.text, whole, second), source.text))
-            whole = merged[:_FEW] or whole
-            pairs = pairs or whole[:_FEW]
-        pairs[1:1] = whole[:1]  # the edits for all cuts
-        if finding.status == "zero":  # those for the other cut bring the whole
-            edits[_FEW:_FEW] = [*seconds, *pairs]
-        elif finding.across is None and beside.keys() <= _EXACT:  # only so it is known to be whole
-            edits = [*pairs, *edits, *seconds]
-        else:
-            edits[_FEW:_FEW] = [*pairs, *seconds]
         firsts: dict[str, Edit] = {}
-        edits += [edit for edit in found if edit.is_last]
-        for edit in edits:  # both cuts may give the same edit, and none may come after itself
+        for edit in edits_for_all_cuts(case):  # two cuts may give the same edit
             firsts.setdefault(edit.new_text, edit)
         return list(firsts.values())
 

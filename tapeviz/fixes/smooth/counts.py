@@ -133,17 +133,20 @@ def _passed(
     return f"{tf}.reduce_sum({tf}.sigmoid({far}), axis=-1)"
 
 
+_IN_TOP_K = ("in_top_k", "sparse_top_k_categorical_accuracy")
+
+
 def _in_top_k(case: FixCase, call: cst.Call) -> str:
     """Replace ``in_top_k`` by how far fewer than k scores exceed that of the target, each counted
     by a sigmoid."""
     source, tf = case.source, case.source.tf
-    target, scores = (
-        source.argument_code(call, 0, "targets"),
-        source.argument_code(call, 1, "predictions"),
-    )
-    k = source.argument_code(call, 2, "k")
-    if not (target and scores and k):
+    target = source.argument_code(call, 0, "targets", "y_true")
+    scores = source.argument_code(call, 1, "predictions", "y_pred")
+    k = source.argument_code(call, 2, "k") or "5"
+    if not (target and scores):
         return ""
+    if not is_call_to(call, "in_top_k"):
+        target = f"{tf}.cast({tf}.reshape({target}, [-1]), {tf}.int32)"
     own = f"{tf}.gather({scores}, {target}, batch_dims=1)[:, {tf}.newaxis]"
     return f"{tf}.sigmoid({k} - {tf}.reduce_sum({tf}.sigmoid({scores} - {own}), -1))"
 
@@ -179,7 +182,7 @@ SOFT_COUNTS = (
         _edges_passed((0, "input"), (1, "boundaries")),
         "Bucketize",
     ),
-    _row("how far the target is among the first, by sigmoids", _in_top_k, "in_top_k"),
+    _row("how far the target is among the first, by sigmoids", _in_top_k, *_IN_TOP_K),
     _row("the sum of absolute values in place of the count", _absolute, "count_nonzero"),
     _row(
         "count each singular value by tanh, which goes from 0 to 1",
