@@ -294,6 +294,7 @@ except RuntimeError as e: print(e)
     "builtins": """
 print(exit, quit, type(exit), input.__name__)
 for name in ("get_ipython", "display", "In", "__IPYTHON__", "execfile"): print(name in globals() or name in dir(__builtins__))
+print([name for name in dir(__builtins__) if "pybind" not in name], "__dir__" in dir(__builtins__))
 """,
     "stack": """
 import inspect, traceback, sys

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from itertools import count
 from typing import TypeVar
 
-BIND = "__tapeviz_bind__"
-CAUGHT = "__tapeviz_caught__"
-TAKEN = "__tapeviz_taken__"
-MADE = "__tapeviz_made__"
-PUT = "__tapeviz_put__"
-ABOVE = "__tapeviz_above__"
-GOT_FRAME = "__tapeviz_got_frame__"
+HOOKS = "__tapeviz_"
+BIND = f"{HOOKS}bind__"
+CAUGHT = f"{HOOKS}caught__"
+TAKEN = f"{HOOKS}taken__"
+MADE = f"{HOOKS}made__"
+PUT = f"{HOOKS}put__"
+ABOVE = f"{HOOKS}above__"
+GOT_FRAME = f"{HOOKS}got_frame__"
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript)
 

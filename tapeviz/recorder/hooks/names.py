@@ -18,7 +18,7 @@ from .. import limits, private
 from ..installed import Installed, clean
 from ..private import is_instance
 from ..recording import RecordingContext
-from .instrument import BIND, CAUGHT, MADE, PUT, TAKEN
+from .instrument import BIND, CAUGHT, HOOKS, MADE, PUT, TAKEN
 from .leaving import log_left
 from .tapes import TapeRegistry
 
@@ -35,7 +35,13 @@ def install(recording: RecordingContext, installed: Installed, tapes: TapeRegist
         setattr(builtins, name, hook)
         # The snippet's functions may be called after its end (atexit, threads): they find this.
         installed.callback(setattr, builtins, name, passed)
+    builtins.__dir__ = _names_of_builtins  # type: ignore[method-assign]
     installed.replace(suppress, "__exit__", names.suppressing)
+
+
+def _names_of_builtins() -> list[str]:
+    """``dir(builtins)``, which a module may answer itself (PEP 562), without the hooks."""
+    return [name for name in vars(builtins) if not name.startswith(HOOKS) and name != "__dir__"]
 
 
 def passed(*values: Any, **_: Any) -> Any:
