@@ -126,7 +126,7 @@ def _read_line() -> str | None:
         line = sys.stdin.readline()
     except (OSError, ValueError):
         return None
-    return line.removesuffix("\n") if line else None
+    return line or None
 
 
 def _read_secret(prompt: str) -> str | None:

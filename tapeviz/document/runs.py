@@ -77,6 +77,7 @@ class Runs(QObject):
                 # The prompt of a secret is no output of the snippet's.
                 shown = question.prompt + "•" * len(line) if question.is_secret else line
                 self.output_added.emit("typed", f"{shown}\n")
+                line += "\n"
             question.reply(line)
 
     def _ask(self, question: Question | None) -> None:

@@ -65,8 +65,8 @@ class Snippet:
 
 
 Reply = Callable[[str | None], None]
-"""Takes the line that ``input()`` waits for; None: there is nothing to read. To be called once, on
-any thread."""
+"""Takes the line that ``input()`` waits for, with its end if it has one; None: there is nothing to
+read. To be called once, on any thread."""
 
 
 class Listener:

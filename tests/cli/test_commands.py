@@ -253,11 +253,12 @@ def test_words_for_runs_that_do_not_come_to_their_end(
 def test_input_comes_from_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    lines = "first = input('a? ')\nprint(first + '!')\nprint([input(), 2])\ninput()\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\n"))
+    lines = "import sys; first = input('a? ')\nprint(first + '!')\n"
+    lines += "print([input(), 2], repr(sys.stdin.read()))\ninput()\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\nthree\nno end"))
     assert main(["explain", _file(tmp_path, "asks.py", lines)]) == 2
     out, _ = capfd.readouterr()
-    assert out.startswith("a? one!\n['two', 2]\n")
+    assert out.startswith("a? one!\n['two', 2] 'three\\nno end'\n")
     assert "EOFError" in out
     assert "line 4" in out
 

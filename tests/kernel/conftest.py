@@ -49,7 +49,8 @@ class Heard:
         self._note("asked")
         self.questions.append((prompt, is_secret))
         if self.answers and self.run is not None:
-            self.run.reply(self.answers.pop(0))
+            line = self.answers.pop(0)
+            self.run.reply(None if line is None else f"{line}\n")
 
     def pictured(self, png: bytes) -> None:
         self._note("pictured")

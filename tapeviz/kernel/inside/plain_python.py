@@ -54,7 +54,7 @@ def plain_python(
         stack.enter_context(_names_of_a_script(ask, has_terminal))
         stack.enter_context(_no_shell())
         stack.enter_context(_loggers_of_a_script())
-        stack.enter_context(_standard_input(ask))
+        stack.enter_context(_standard_input(ask, has_terminal))
         needed = stack.enter_context(what_the_kernel_needs())
         stack.enter_context(outlet.holding_without(needed.is_there))
         stack.enter_context(_streams(outlet, needed.threads))
@@ -173,18 +173,13 @@ def _input_from(ask: Callable[[str, bool], str | None]) -> Callable[..., str]:
                 raise RuntimeError(f"input(): lost sys.{name}")
         print(prompt, end="", flush=True)
         file: Any = sys.stdin
-        line = ask(str(prompt), False) if _is_asking(file) else _without_end(file.readline())
-        if line is None:
+        line = ask(str(prompt), False) if _is_asking(file) else file.readline()
+        if not line:
             raise EOFError("EOF when reading a line")
-        return line
+        return str(line).removesuffix("\n")
 
     read.__name__ = read.__qualname__ = "input"
     return read
-
-
-def _without_end(line: str) -> str | None:
-    """A line of a file without its end; None at the end of the file."""
-    return line.removesuffix("\n") if line else None
 
 
 def _getpass_of_python() -> Callable[..., str]:
@@ -201,7 +196,7 @@ def _getpass_from(ask: Callable[[str, bool], str | None]) -> Callable[..., str]:
         line = ask(prompt, True)
         if line is None:
             raise EOFError
-        return line
+        return line.removesuffix("\n")
 
     read.__name__ = read.__qualname__ = "getpass"
     return read
@@ -227,7 +222,7 @@ class _TypedLines(io.RawIOBase):
         """Fill ``buffer`` with a line, or the part that fits; returns 0 at the end of the input."""
         if not self._rest:
             line = self._ask("sys.stdin", False)
-            self._rest = b"" if line is None else f"{line}\n".encode("utf-8", "surrogateescape")
+            self._rest = (line or "").encode("utf-8", "surrogateescape")
         given, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
         buffer[: len(given)] = given
         return len(given)
@@ -240,10 +235,12 @@ def _is_asking(file: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _standard_input(ask: Callable[[str, bool], str | None]) -> Iterator[None]:
+def _standard_input(ask: Callable[[str, bool], str | None], has_terminal: bool) -> Iterator[None]:
     before = sys.stdin, sys.__stdin__
     lines = io.BufferedReader(_TypedLines(ask))
-    typed = io.TextIOWrapper(lines, encoding="utf-8", errors="surrogateescape", line_buffering=True)
+    typed = io.TextIOWrapper(
+        lines, encoding="utf-8", errors="surrogateescape", line_buffering=has_terminal
+    )
     vars(typed)["mode"] = "r"  # as Python does it
     sys.stdin = sys.__stdin__ = typed  # type: ignore[misc]
     try:

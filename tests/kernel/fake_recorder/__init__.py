@@ -1,5 +1,5 @@
-"""A recorder of two functions: it runs a snippet and reports what it is told to."""
+"""A recorder that only runs a snippet and reports what it is told to."""
 
-from .running import answer, deliver, run
+from .running import answer, deliver, hiding_above, run
 
-__all__ = ["answer", "deliver", "run"]
+__all__ = ["answer", "deliver", "hiding_above", "run"]
