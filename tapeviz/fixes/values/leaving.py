@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Literal, get_args
 
 import libcst as cst
 
 from ..blocks import block_of_call
-from ..model import Edit, FixCase, FixFunction
+from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
     argument,
@@ -94,20 +92,6 @@ def said_in_tensorflow(
 ) -> cst.BaseExpression:
     """An expression without ``.numpy()`` and ``np.``; ``plan``: with these changes, too."""
     return Translated(case, nodes_in(node), plan=plan).plan.changed(node)
-
-
-def with_the_rest(fix: FixFunction) -> FixFunction:
-    """The edits of another fix, and after each the same with what follows said in TensorFlow."""
-
-    def fixes(case: FixCase) -> Iterator[Edit]:
-        for edit in fix(case):
-            yield edit
-            if edit.new_text.count("\n") == case.source.text.count("\n"):
-                after = replace(case, source=ParsedSource(edit.new_text))
-                for more in islice(stay_in_tensorflow(after), 1):
-                    yield replace(edit, new_text=more.new_text)
-
-    return fixes
 
 
 PYTHON_FUNCTIONS = ("numpy_function", "py_function", "py_func")
