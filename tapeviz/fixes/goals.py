@@ -21,7 +21,7 @@ from .model import ESTIMATE, Edit
 MOST_EDITS = 4
 """The most edits, by their titles, that are looked for and tried for a goal."""
 MOST_TRIALS = 6
-"""The most edits that are tried for a goal while none is good, with those for further cuts."""
+"""The most that are tried while a gradient is left that none mends, with those for further cuts."""
 MOST_KEPT = 2
 
 
@@ -136,7 +136,7 @@ class FixGoal:
     @property
     def is_done(self) -> bool:
         """Whether no further edit is tried. Where a gradient is left, one may mend it, too."""
-        most = MOST_EDITS if self.kept else MOST_TRIALS
+        most = MOST_EDITS if self.kept and not self.left else MOST_TRIALS
         return self.tried >= most or (self.has_enough and not self.left)
 
     @property

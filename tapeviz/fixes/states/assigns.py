@@ -44,8 +44,9 @@ def _edited(case: FixCase, lines: Iterable[int], afterwards: bool) -> Edit | Non
     plan = Plan(source)
     titles: list[str] = []
     done: list[cst.BaseExpression] = []
+    slices = {each.line for each in (case.cause, *case.finding.others) if each.op == SLICE_OP}
     for line in sorted(lines):
-        for write in writes_on(source, line, case.cause.op == SLICE_OP):
+        for write in writes_on(source, line, line in slices):
             if any(write.receiver.deep_equals(node) for node in done):
                 continue
             new = _replace_state(case, plan, write, block, afterwards)
