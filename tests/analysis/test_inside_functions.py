@@ -294,6 +294,7 @@ ROUNDS = dedent(
     """
     import tensorflow as tf
     w, u, v = tf.Variable(2.0), tf.Variable(1.0), tf.Variable([1.4, 2.6])
+    table = tf.Variable(tf.ones([3, 2]))
 
     @tf.function
     def step(x):
@@ -312,6 +313,15 @@ ROUNDS = dedent(
         return tape.gradient(y, u)
 
     @tf.function
+    def picks(ids, x, halves):
+        with tf.GradientTape() as tape:
+            rows = tf.gather(table, ids)
+            if halves:
+                rows = rows / 2.0
+            loss = tf.reduce_sum(tf.sqrt(rows * x))  # cut picks
+        return tape.gradient(loss, table)
+
+    @tf.function
     def snap(x):
         return tf.reduce_sum(tf.round(x) * 3.0)  # cut snap
 
@@ -323,6 +333,8 @@ ROUNDS = dedent(
         step(tf.constant(x))
     for x in (3.0, 2.0, 5.0):
         turns(tf.constant(x), tf.constant(3))
+    for x in (1.0, 0.0, 0.0):
+        picks(tf.constant([0, 2]), tf.constant(x), tf.constant(True))
     for number in range(30):
         with tf.GradientTape() as tape:
             y = snap(v)
@@ -351,7 +363,7 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
         for number, line in enumerate(ROUNDS.splitlines(), 1)
         if "# cut " in line
     }
-    step, turns, *rounds = found.calls
+    step, turns, picks, *rounds = found.calls
     (finding,) = step.findings
     assert finding.cause is not None
     assert (finding.status, finding.cause.line) == ("nonfinite", lines["step"])
@@ -362,6 +374,9 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
     first = "Call 2 of 3 of turns was the first that gave NaN or infinity"
     assert f"{first}, though what the last one returned is finite. " in warned.message
     assert f"1.0 / z on line {lines['turns']} divides by 0" in warned.message
+    assert picks.findings[0].message.startswith(
+        f"In call 2 of 3, tf.sqrt on line {lines['picks']} got 0.0, where its slope is infinite"
+    )
     causes = [diagnosed.findings[0].cause for diagnosed in rounds[:30]]
     assert {(cause.kind, cause.line) for cause in causes if cause} == {
         ("not-differentiable", lines["snap"])

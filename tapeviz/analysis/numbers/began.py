@@ -107,6 +107,8 @@ def _gradients(trace: Trace, call: Call, run: Op) -> list[TensorId]:
     made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not shown else {}
     gradients: list[TensorId | None] = []
     for result in call.results:
+        if run is not shown and result in trace.sums:
+            result = trace.sums[result][0]
         op = trace.maker(result)
         if not made or op is None or result not in op.outputs:
             gradients.append(result if run is shown else None)
@@ -122,12 +124,18 @@ def by_name(trace: Trace, run: Op) -> dict[tuple[int, str], Op]:
 
 
 def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
-    """Follow such numbers back to the first op that gave them and got none."""
-    waiting, seen = _starts(trace, call, run), set[TensorId]()
+    """Follow such numbers back to the first op that gave them and got none; if they cannot be
+    followed, the first op of the call that did so."""
     shown = trace.op(call.within)
     shown_ops = by_name(trace, shown) if shown is not None else {}
     run_inputs = frozenset(run.inputs)
-    found: list[Op] = []
+
+    def taken_from(op: Op) -> list[TensorId]:
+        bad = (t for t in _bad(trace, op.inputs) if not is_meant(trace, t, shown=shown_ops))
+        return [*bad, *_unknown(trace, op)]
+
+    waiting, seen = _starts(trace, call, run), set[TensorId]()
+    found, is_linked = list[Op](), True
     while waiting:
         tensor = waiting.pop()
         if tensor in seen:
@@ -135,14 +143,23 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
         seen.add(tensor)
         op = trace.maker(tensor)
         if op is None or op.within != run.id:
+            is_linked &= not _is_unlinked(trace, tensor)
             continue
-        onward = [t for t in _bad(trace, op.inputs) if not is_meant(trace, t, shown=shown_ops)]
-        onward += _unknown(trace, op)
-        waiting.extend(onward)
+        waiting.extend(onward := taken_from(op))
         if run_inputs.issuperset(onward):  # the call was given them, or there are none
             found.append(op)
+    if not is_linked:
+        inside = (trace.ops[op] for op in run.body)
+        gave = (op for op in inside if any(_bad(trace, op.outputs)))
+        found += (op for op in gave if run_inputs.issuperset(taken_from(op)))
     places = {op: place for place, op in enumerate(run.body)}
     return min(found, key=lambda op: places.get(op.id, 0), default=None)
+
+
+def _is_unlinked(trace: Trace, tensor: TensorId) -> bool:
+    """Whether a tensor is one of a graph that no op made: the inside of the gradient of a
+    conditional is not recorded."""
+    return tensor < 0 and trace.maker(tensor) is None
 
 
 def is_meant(
@@ -163,7 +180,9 @@ def is_meant(
     if value is None or value.dtype.kind != "f" or np.isnan(value).any() or not depth:
         return False
     op = trace.maker(tensor)
-    if op is None or op.type == "Const":
+    if op is None:
+        return not _is_unlinked(trace, tensor)
+    if op.type == "Const":
         return True
     if op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph:
         return not np.isposinf(value).any()
