@@ -1351,6 +1351,22 @@ CASES = (
         """,
     ),
     case(
+        "an unused argument of a compiled step, whose gradient another variable is given",
+        "not-connected",
+        """
+        w, rate = tf.Variable(0.5), tf.Variable(0.1)
+        @tf.function
+        def step(w, rate):
+            with tf.GradientTape() as tape:
+                loss = (w - 2.0) ** 2
+            return loss, tape.gradient(loss, [rate, w])  # cut
+        for _ in range(3):
+            loss, (none, slope) = step(w, rate)
+            w.assign_sub(0.1 * slope)
+        """,
+        words="loss was not computed from rate. Nothing that ran while the tape recorded uses rate",
+    ),
+    case(
         "NumPy in a lambda of tf.py_function, in a compiled function",
         "left-tensorflow",
         """

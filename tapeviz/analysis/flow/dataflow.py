@@ -59,6 +59,7 @@ class DataFlow:
         self._is_shared = len(trace.calls) > 1
         """Several calls ask for the same edges; a single one keeps those that it needs."""
         self._starts: dict[TensorId, Set[Position]] = {}
+        self._taken: dict[int, Mapping[int, int]] = {}
 
     @cached_property
     def origins(self) -> Origins:
@@ -116,13 +117,54 @@ class DataFlow:
         """The inputs that an output may be made from, with their places.
 
         What an opened loop computes is an output of an op in its body. An output of the loop itself
-        is handed on as it came in, in the same place.
+        is handed on as it came in, in the same place. Which inputs an output of a compiled function
+        is made from is seen in a call of it that is open.
         """
         place = op.outputs.index(output) if op.id in self.trace.loops else len(op.inputs)
         if place < len(op.inputs):
             yield place, op.inputs[place]
-        else:
-            yield from enumerate(op.inputs)
+            return
+        taken = self._taken_by(op.runs).get(op.outputs.index(output)) if op.runs else None
+        for index, tensor in enumerate(op.inputs):
+            if taken is None or taken >> index & 1:
+                yield index, tensor
+
+    def _taken_by(self, graph: int) -> Mapping[int, int]:
+        """For outputs of a compiled function, by their places, the arguments that they are made
+        from: bit i for argument i. Without outputs that no op in an open call gave."""
+        if graph not in self._taken:
+            self._taken[graph] = {}
+            function = self.trace.functions.get(graph)
+            calls = (self.trace.ops[call] for call in function.calls) if function else ()
+            opened = next((call for call in calls if call.inside and call.body), None)
+            if opened is not None:
+                found = self._taken_inside(opened)
+                places = {tensor: place for place, tensor in enumerate(opened.outputs)}
+                inside = places.keys() & found.keys()
+                self._taken[graph] = {places[tensor]: found[tensor] for tensor in inside}
+        return self._taken[graph]
+
+    def _taken_inside(self, call: Op) -> Mapping[Position, int]:
+        """The arguments that what is made in an open call is made from."""
+        found: dict[Position, int] = {}
+        arguments = {tensor: 1 << place for place, tensor in enumerate(call.inputs)}
+        made: list[Position] = []
+        for inner in call.body:
+            version = self.trace.writes.get(inner)
+            made += [version.id] if version is not None else []
+            made += self.trace.ops[inner].outputs
+        is_open = True
+        while is_open:  # once more for each loop that hands a value on to its next turn
+            is_open = False
+            for position in made:
+                taken = 0
+                for edge in self.into(position):
+                    start = edge.start
+                    given = start.variable if isinstance(start, VersionId) else start
+                    taken |= found.get(start, arguments.get(TensorId(given), 0))
+                is_open |= taken != found.get(position)
+                found[position] = taken
+        return found
 
     def _captured(self, entry: Op, position: TensorId) -> Iterator[DataEdge]:
         """The edges of values that a custom gradient's body captured, not taken as arguments."""

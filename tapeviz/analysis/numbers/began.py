@@ -107,7 +107,7 @@ def _gradients(trace: Trace, call: Call, run: Op) -> list[TensorId]:
     made: Mapping[tuple[int, str], Op] = by_name(trace, run) if run is not shown else {}
     gradients: list[TensorId | None] = []
     for result in call.results:
-        if run is not shown and result in trace.sums:
+        if run is not shown and result is not None and result in trace.sums:
             result = trace.sums[result][0]
         op = trace.maker(result)
         if not made or op is None or result not in op.outputs:

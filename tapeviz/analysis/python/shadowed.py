@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ...text.names import called_name
 from ...text.source import SourceText
 from ...text.statements import MODULE, read_text
+from ...text.trees import lines_of
 
 
 class Shadowed(NamedTuple):
@@ -33,16 +36,27 @@ class Shadowed(NamedTuple):
 
 def shadowed(source: SourceText, name: str, asked: int, ran: Iterable[int]) -> Shadowed | None:
     """The first of the lines ``ran`` that reads a plain name which line ``asked`` gives another
-    meaning."""
+    meaning. A line that calls the function whose parameter the name is gives it its meaning."""
     if not name.isidentifier():
         return None
     text = read_text(source)
     own = text.owner(asked, name)
+    callers = _lines_of_calls(source, own) if text.is_parameter(own, name) else frozenset()
     for line in sorted(ran):
         statement = text.statement(line)
-        if statement is None or name not in statement.reads:
+        if statement is None or name not in statement.reads or line in callers:
             continue
         scope = text.owner(line, name)
         if scope != own:
             return Shadowed(name, line, scope, text.is_parameter(scope, name))
     return None
+
+
+def _lines_of_calls(source: SourceText, scope: int) -> frozenset[int]:
+    """The lines of the calls of the function that begins on this one."""
+    functions = (node for node in source.nodes if isinstance(node, ast.FunctionDef))
+    names = {each.name for each in functions if each.lineno == scope}
+    calls = (node for node in source.nodes if isinstance(node, ast.Call))
+    return frozenset(
+        line for call in calls if called_name(call) in names for line in lines_of(call)
+    )
