@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from operator import index
 from sys import getrecursionlimit
 from threading import RLock
 
@@ -63,7 +64,9 @@ def as_of_script(reached: int) -> Iterator[None]:
     below = limit - 1 - reached
 
     def setrecursionlimit(limit: int, /) -> None:
-        _limit.change(limit, below)
+        if (number := index(limit)) < 1:
+            raise ValueError("recursion limit must be greater or equal than 1")
+        _limit.change(number, below)
 
     def getrecursionlimit() -> int:
         return _limit.of_snippet

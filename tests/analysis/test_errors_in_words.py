@@ -883,7 +883,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "def model(x): pass\nmodel.trainable_variables",
         "AttributeError",
         "'function' object has no attribute 'trainable_variables'",
-        "Line 2 asks model, a function, for trainable_variables, which a function does not have.",
+        "Line 2 asks model, of type function, for trainable_variables, which it does not have.",
     ),
     "a return in a loop over a tensor": (
         "for i in tf.range(3):\n    pass",
@@ -965,7 +965,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "print(total.numpy())",
         "AttributeError",
         "'float' object has no attribute 'numpy'",
-        "asks total, a float, for numpy, which a float does not have. It is a value of Python",
+        "asks total, of type float, for numpy, which it does not have. It is a value of Python",
     ),
     "a module that no version 2 has": (
         "tf.estimator.DNNClassifier()",
@@ -1001,7 +1001,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "loss([1, 3], y)",
         "AttributeError",
         "'list' object has no attribute 'shape'",
-        "leads to code that asks a list for shape. Tensors and arrays have it",
+        "leads to code that asks a value of type list for shape. Tensors and arrays have it",
     ),
     "a class of losses under another name": (
         "loss = tf.keras.losses.MeanSquaredError\nloss(y, p)",
@@ -1766,12 +1766,26 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         ],
         "If x is right, make self.w with the shape [8, 16], or reshape x.",
     ),
+    "an argument that the message names": (
+        "tf.tile(a, 2)",
+        "InvalidArgumentError",
+        "Expected multiples to be 1-D, but got shape [] [Op:Tile]",
+        [
+            e.HeldValue(
+                "tf.tile",
+                "function",
+                takes="(input, multiples)",
+                says="    input: Can be of any rank.\n    multiples: 1-D.\n",
+            )
+        ],
+        "the documentation of tf.tile says of multiples: 1-D.",
+    ),
     "a key of a dict after a dot": (
         "rate = cfg.model.rate",
         "AttributeError",
         "'dict' object has no attribute 'rate'",
         [e.HeldValue("cfg.model", "dict", size=1, keys=["rate"])],
-        "asks cfg.model, a dict, for rate, which a dict does not have. A dict gives what it",
+        "asks cfg.model, of type dict, for rate, which it does not have. A dict gives what it",
     ),
     "a None among the values of a loop": (
         "for g, v in pairs:\n    v.assign_sub(g * 0.1)",
@@ -1862,6 +1876,8 @@ def test_what_names_held_is_told(name: str) -> None:
         ("x, z = a, k\nwith tape:\n    f(x)", 3, "x is made on line 1."),
         ("x = a\nf(x)\nx = b", 2, "x is made on line 1 as a."),
         ("def g(x):\n    f(x)\ng(a)", 2, "x is a of line 3."),
+        ("def g(x):\n    f(x)\ng(a), g(b)", 2, ""),  # either of them raised
+        ("def g(x):\n    f(x)\ng(x)", 2, ""),
         ("for x in a:\n    f(x)", 2, "x comes from the loop on line 1."),
         ("x = y = a\nif c:\n    x = b\nf(x)", 4, ""),  # the branch may not have run
         ("if c:\n    x = b\nelse:\n    f(x)", 4, ""),

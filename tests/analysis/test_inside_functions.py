@@ -414,3 +414,28 @@ def test_a_function_that_another_one_calls_twice_ran_twice_for_each_call_of_that
     trace = live.wait(60)
     live.release()
     assert [call.ran for call in trace.calls] == [7]
+
+
+def test_a_call_may_take_another_branch_than_the_one_that_is_open(recorder: Recorder) -> None:
+    from tapeviz.analysis.flow.dataflow import DataFlow
+    from tapeviz.recording.live import Snippet
+
+    text = """
+        import tensorflow as tf
+        a, b = tf.constant(2.0), tf.constant(3.0)
+        @tf.function
+        def pick(a, b, is_first):
+            if is_first:
+                return a * 2.0
+            return b * 3.0
+        pick(a, b, tf.constant(True))
+        pick(a, b, tf.constant(False))
+    """
+    live = recorder.record(Snippet(dedent(text).lstrip()))
+    trace = live.wait(60)
+    live.release()
+    (function,) = trace.functions.values()
+    first, last = (trace.ops[call] for call in function.calls)
+    assert last.inside is not None
+    assert not first.body
+    assert {edge.start for edge in DataFlow(trace).into(first.outputs[0])} == {*first.inputs}

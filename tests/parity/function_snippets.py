@@ -174,6 +174,21 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "a traced function follows the stack to its end",
+        """
+        import sys, tensorflow as tf
+        @tf.function
+        def f(x):
+            frame, names = sys._getframe(0), []
+            while frame is not None:
+                names.append(frame.f_code.co_name)
+                frame = frame.f_back
+            print(names)
+            return x
+        f(tf.constant(1.0))
+        """,
+    ),
+    snippet(
         "what TensorFlow logs from C++ is logged once",
         """
         import atexit

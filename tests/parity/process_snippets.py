@@ -83,6 +83,7 @@ atexit.register(logging.info, "direct")
 logging.info("m", stacklevel=3); logging.info("m", stack_info=True, stacklevel=2)
 """,
     "frames_above": """
+from __future__ import annotations
 import atexit, inspect, sys, threading
 print(sys._getframe().f_back, inspect.currentframe().f_back)
 for depth in (1, 5):
@@ -95,6 +96,14 @@ def names():
 class A:
     f_back = "own"
     def method(self): return names(), sys._getframe(1).f_code.co_name
+class B:
+    def _getframe(self, saved: A.f_back) -> sys._getframe(): return saved
+match "own":
+    case A.f_back: print(B()._getframe(3), B()._getframe((lambda: sys._getframe())()).f_code.co_name)
+print(B._getframe.__annotations__)
+for limit in (0, "a"):
+    try: sys.setrecursionlimit(limit)
+    except Exception as error: print(error)
 a = A(); print(a.f_back, a.method()); a.f_back = 3; print(a.f_back); del a.f_back
 thread = threading.Thread(target=lambda: print(names())); thread.start(); thread.join()
 try: raise ValueError

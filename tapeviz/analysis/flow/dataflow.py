@@ -33,6 +33,7 @@ FORM_OPS = ops_with("form")
 LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
+_COURSES = ops_with("branch", "loop")
 _FEW = 10
 """Edges into a position, or versions of a variable, up to which finding them again is cheaper than
 keeping them."""
@@ -131,13 +132,15 @@ class DataFlow:
 
     def _taken_by(self, graph: int) -> Mapping[int, int]:
         """For outputs of a compiled function, by their places, the arguments that they are made
-        from: bit i for argument i. Without outputs that no op in an open call gave."""
+        from: bit i for argument i. Without outputs that no op in an open call gave; none of a
+        function with a branch or loop, of which another call may take another course."""
         if graph not in self._taken:
             self._taken[graph] = {}
             function = self.trace.functions.get(graph)
             calls = (self.trace.ops[call] for call in function.calls) if function else ()
             opened = next((call for call in calls if call.inside and call.body), None)
-            if opened is not None:
+            ran = {self.trace.ops[inner].type for inner in opened.body} if opened else _COURSES
+            if opened is not None and _COURSES.isdisjoint(ran):
                 found = self._taken_inside(opened)
                 places = {tensor: place for place, tensor in enumerate(opened.outputs)}
                 inside = places.keys() & found.keys()

@@ -48,10 +48,12 @@ def _number_outside_functions(tree: ast.Module) -> None:
 
 
 def instrument_handlers(tree: ast.Module) -> ast.Module:
-    """The tree, changed in place: of what it does, only exceptions that it catches are reported.
+    """The tree, changed in place: of what it does, only exceptions that it catches are reported,
+    and where it follows the stack.
 
     Those that a handler raises again at its end are not caught; AutoGraph writes such handlers.
     """
+    _FrameReads().visit(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
             last = node.body[-1]
@@ -125,7 +127,19 @@ def _root_of_call(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-class _Instrument(ast.NodeTransformer):
+class _FrameReads(ast.NodeTransformer):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """``frame.f_back`` as ``above(frame.f_back)``."""
+        self.generic_visit(node)
+        is_read = isinstance(node.ctx, ast.Load)
+        return _called(ABOVE, [], node) if is_read and node.attr == "f_back" else node
+
+    def visit_MatchValue(self, node: ast.AST) -> ast.AST:
+        """A pattern may call nothing."""
+        return node
+
+
+class _Instrument(_FrameReads):
     def __init__(self, array_names: frozenset[str], array_objects: frozenset[str]) -> None:
         self._of_arrays = array_names
         self._objects = array_objects
@@ -157,12 +171,6 @@ class _Instrument(ast.NodeTransformer):
         is_of_arrays = _root_of_call(function) in self._of_arrays or _path(owner) in self._objects
         return ast.unparse(function) if is_of_arrays else ""
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """``frame.f_back`` as ``above(frame.f_back)``."""
-        self.generic_visit(node)
-        is_read = isinstance(node.ctx, ast.Load)
-        return _called(ABOVE, [], node) if is_read and node.attr == "f_back" else node
-
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         self.generic_visit(node)
         after: list[ast.stmt] = []
@@ -177,9 +185,12 @@ class _Instrument(ast.NodeTransformer):
         return [node, *after]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        self.generic_visit(node)
         if node.value is not None:
-            node.value = _reported(node.target, node.value)
+            node.value = _reported(node.target, self.visit(node.value))
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """An annotation may be kept as its text (PEP 563)."""
         return node
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -204,7 +215,9 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        returns, node.returns = node.returns, None
         self.generic_visit(node)
+        node.returns = returns
         given = node.args
         names = [*given.posonlyargs, *given.args, *given.kwonlyargs]
         names += [argument for argument in (given.vararg, given.kwarg) if argument is not None]

@@ -72,14 +72,14 @@ def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
         return _shown(frame, boundary)
 
     def got_frame(frame: Any) -> Any:
-        below: FrameType | None = _getframe(1)
-        while below is not None and below.f_code is not boundary:
-            if below is frame:
-                return _shown(frame, boundary)
-            below = below.f_back
-        if below is not None:
-            raise ValueError("call stack is not deep enough")  # as sys._getframe() says it
-        return frame  # of another thread, or what else was called so
+        hidden: FrameType | None = _getframe(1)
+        while hidden is not None and hidden.f_code is not boundary:
+            hidden = hidden.f_back
+        while hidden is not None:
+            if hidden is frame:
+                raise ValueError("call stack is not deep enough")  # as sys._getframe() says it
+            hidden = hidden.f_back
+        return _shown(frame, boundary)
 
     for name, hook in ((ABOVE, above), (GOT_FRAME, got_frame)):
         setattr(builtins, name, hook)
@@ -87,8 +87,9 @@ def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
 
 
 def _shown(frame: Any, boundary: CodeType) -> Any:
-    """The first frame from this one upwards that a plain run has; ``None`` above the snippet."""
-    while isinstance(frame, FrameType) and is_frame_of_ours(frame):
+    """The first frame from this one upwards that a plain run has; ``None`` above the snippet. What
+    is no frame, though the snippet calls it so, stays as it is."""
+    while type(frame) is FrameType and is_frame_of_ours(frame):
         frame = None if frame.f_code is boundary else frame.f_back
     return frame
 

@@ -133,10 +133,11 @@ def lacking(case: Case) -> str:
         remedy = f"A name that is spelt nearly so is {near}."
     phrase = held_phrase(case, held) if held is not None else ""
     if not code and remedy:
-        return f"Line {case.line} leads to code that asks a {kind} for {name}. {remedy}"
+        asks = f"asks a value of type {kind} for {name}"
+        return f"Line {case.line} leads to code that {asks}. {remedy}"
     is_plain = not phrase or "shape" in phrase or "keys" in phrase
-    what = f"a {kind}" if is_plain else f"which is {phrase}"
-    said = f"Line {case.line} asks {code}, {what}, for {name}, which a {kind} does not have."
+    what = f"of type {kind}" if is_plain else f"which is {phrase}"
+    said = f"Line {case.line} asks {code}, {what}, for {name}, which it does not have."
     return f"{said} {remedy}".strip() if code else ""
 
 

@@ -33,6 +33,7 @@ def asked_words(case: Case) -> str:
         said = re.findall(r"(?<=['`\"])\w+(?=['`\"])|\w+_\w+", case.failure.message)
         asked = [name for name in bound.given if known.get(name)]
         first = [n for n in asked if n in said]
+        first = first or [n for n in asked if re.search(rf"\b{n}\b", case.failure.message)]
         first = first or [n for n in asked if not isinstance(bound.given[n], ast.Constant)]
         if asked:
             named = (first or asked[:1])[:_MOST_PARAMETERS]

@@ -101,13 +101,16 @@ def _given(case: Case, name: str) -> tuple[int, str]:
     around = [each for each in case.nodes(ast.FunctionDef) if case.line in lines_of(each)]
     names = [each.arg for each in around[-1].args.args] if around else []
     for line in (*reversed(case.outer.lines), case.outer.line) if name in names else ():
+        said = set[str]()
         for call in calls_in(case.text.statement(line)):
-            is_open = any(isinstance(each, ast.Starred) for each in call.args)
-            if called_name(call) != around[-1].name or is_open:
-                continue
-            is_bound = isinstance(call.func, ast.Attribute) and names[0] == "self"
-            given = {each.arg: each.value for each in call.keywords if each.arg}
-            given |= dict(zip(names[is_bound:], call.args, strict=False))
-            if name in given and len(code := case.text.segment(given[name])) <= _LONGEST:
-                return line, f"{name} is {code} of line {line}"
+            if called_name(call) == around[-1].name:
+                is_bound = isinstance(call.func, ast.Attribute) and names[0] == "self"
+                given = {each.arg: each.value for each in call.keywords if each.arg}
+                if not any(isinstance(each, ast.Starred) for each in call.args):
+                    given |= dict(zip(names[is_bound:], call.args, strict=False))
+                said.add(case.text.segment(given[name]) if name in given else "")
+        if said:  # of several calls it is not known which one ran
+            code = said.pop()
+            is_known = code and not said and len(code) <= _LONGEST and code != name
+            return (line, f"{name} is {code} of line {line}") if is_known else (0, "")
     return 0, ""
