@@ -1358,7 +1358,10 @@ CASES = (
         @tf.function
         def step(w, rate):
             with tf.GradientTape() as tape:
-                loss = (w - 2.0) ** 2
+                y = w * 1.0
+                for _ in tf.range(2):
+                    y = y * 1.1
+                loss = (y - 2.0) ** 2
             return loss, tape.gradient(loss, [rate, w])  # cut
         for _ in range(3):
             loss, (none, slope) = step(w, rate)

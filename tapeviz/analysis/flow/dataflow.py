@@ -33,7 +33,7 @@ FORM_OPS = ops_with("form")
 LEVEL_OPS = ops_with("flat", "position", "question")
 # They give a new list (list_ops, TensorArray in a function).
 LIST_WRITES = ops_with("list-write")
-_COURSES = ops_with("branch", "loop")
+_BRANCHES, _LOOPS = ops_with("branch"), ops_with("loop")
 _FEW = 10
 """Edges into a position, or versions of a variable, up to which finding them again is cheaper than
 keeping them."""
@@ -133,38 +133,49 @@ class DataFlow:
     def _taken_by(self, graph: int) -> Mapping[int, int]:
         """For outputs of a compiled function, by their places, the arguments that they are made
         from: bit i for argument i. Without outputs that no op in an open call gave; none of a
-        function with a branch or loop, of which another call may take another course."""
+        function with a branch, or a loop that did not turn: another call may take another course.
+        """
         if graph not in self._taken:
             self._taken[graph] = {}
             function = self.trace.functions.get(graph)
             calls = (self.trace.ops[call] for call in function.calls) if function else ()
             opened = next((call for call in calls if call.inside and call.body), None)
-            ran = {self.trace.ops[inner].type for inner in opened.body} if opened else _COURSES
-            if opened is not None and _COURSES.isdisjoint(ran):
-                found = self._taken_inside(opened)
+            body = [self.trace.ops[inner] for inner in opened.body] if opened is not None else []
+            is_known = not any(
+                op.type in _BRANCHES or (op.type in _LOOPS and op.id not in self.trace.loops)
+                for op in body
+            )
+            if opened is not None and is_known:
+                found = self._taken_inside(opened, body)
                 places = {tensor: place for place, tensor in enumerate(opened.outputs)}
                 inside = places.keys() & found.keys()
                 self._taken[graph] = {places[tensor]: found[tensor] for tensor in inside}
         return self._taken[graph]
 
-    def _taken_inside(self, call: Op) -> Mapping[Position, int]:
+    def _taken_inside(self, call: Op, body: Sequence[Op]) -> Mapping[Position, int]:
         """The arguments that what is made in an open call is made from."""
         found: dict[Position, int] = {}
         arguments = {tensor: 1 << place for place, tensor in enumerate(call.inputs)}
         made: list[Position] = []
-        for inner in call.body:
-            version = self.trace.writes.get(inner)
+        begun: dict[Position, TensorId] = {}  # what a loop gives if it does not turn
+        for inner in body:
+            version = self.trace.writes.get(inner.id)
             made += [version.id] if version is not None else []
-            made += self.trace.ops[inner].outputs
+            made += inner.outputs
+            if (loop := self.trace.loops.get(inner.id)) is not None:
+                begun |= {handed: taken for taken, handed in loop.carried}
+
+        def taken_by(start: Position) -> int:
+            given = start.variable if isinstance(start, VersionId) else start
+            return found.get(start, arguments.get(TensorId(given), 0))
+
         is_open = True
         while is_open:  # once more for each loop that hands a value on to its next turn
             is_open = False
             for position in made:
-                taken = 0
+                taken = taken_by(begun[position]) if position in begun else 0
                 for edge in self.into(position):
-                    start = edge.start
-                    given = start.variable if isinstance(start, VersionId) else start
-                    taken |= found.get(start, arguments.get(TensorId(given), 0))
+                    taken |= taken_by(edge.start)
                 is_open |= taken != found.get(position)
                 found[position] = taken
         return found
