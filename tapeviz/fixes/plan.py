@@ -250,7 +250,7 @@ def _statements(suite: Any) -> list[Any]:
 def _with_body(compound: Any, statements: list[Any]) -> Any:
     suite = compound.body
     if isinstance(suite, cst.SimpleStatementSuite):
-        suite = cst.IndentedBlock([])
+        suite = cst.IndentedBlock([], header=suite.trailing_whitespace)
     return compound.with_changes(body=suite.with_changes(body=statements))
 
 
@@ -258,7 +258,7 @@ def _split(line: Any) -> Any:
     bare = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in line.body]
     lines = [cst.SimpleStatementLine([small]) for small in bare]
     if isinstance(line, cst.SimpleStatementSuite):
-        return cst.IndentedBlock(lines)
+        return cst.IndentedBlock(lines, header=line.trailing_whitespace)
     lines[0] = lines[0].with_changes(leading_lines=line.leading_lines)
     lines[-1] = lines[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
     return cst.FlattenSentinel(lines)

@@ -55,7 +55,7 @@ class SourceText:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the tree, without an order; none of a text that does not parse."""
+        """All nodes of the tree, each before those in it; none of a text that does not parse."""
         return tuple(ast.walk(self.tree)) if self.tree else ()
 
     @cached_property

@@ -38,11 +38,7 @@ class Case:
 
     def nodes(self, kind: type[_Node]) -> Iterator[_Node]:
         """Each node of that kind in the syntax tree of the snippet; none if it cannot be parsed."""
-        return (node for node in self._nodes if isinstance(node, kind))
-
-    @cached_property
-    def _nodes(self) -> Sequence[ast.AST]:
-        return [*ast.walk(self.text.tree)] if self.text.tree is not None else []
+        return (node for node in self.text.nodes if isinstance(node, kind))
 
     @property
     def code(self) -> str:

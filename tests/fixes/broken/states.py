@@ -573,12 +573,12 @@ ROWS: dict[str, Row] = {
         """
         w, s = tf.Variable(2.0), tf.Variable(0.0)
         class Model:
-            def run(self): s.assign(w * 3.0); return s * 1.0
+            def run(self): s.assign(w * 3.0); return s * 1.0  # kept
         with tf.GradientTape() as tape:
             loss = Model().run() ** 2
         tape.gradient(loss, w)
         """,
-        "return s_new * 1.0",
+        "def run(self):  # kept",
         36.0,
     ),
     "a write, a new variable and NumPy, one after the other": (

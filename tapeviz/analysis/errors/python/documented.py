@@ -34,9 +34,9 @@ def asked_words(case: Case) -> str:
         asked = [name for name in bound.given if known.get(name)]
         first = [n for n in asked if n in said]
         first = first or [n for n in asked if re.search(rf"\b{n}\b", case.failure.message)]
-        first = first or [n for n in asked if not isinstance(bound.given[n], ast.Constant)]
+        first = first or sorted(asked, key=lambda n: isinstance(bound.given[n], ast.Constant))
         if asked:
-            named = (first or asked[:1])[:_MOST_PARAMETERS]
+            named = first[:_MOST_PARAMETERS]
             listed = "; of ".join(f"{name}: {known[name]}" for name in named)
             return f"the documentation of {bound.callee} says of {listed}"
     return ""
