@@ -1766,6 +1766,13 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         ],
         "If x is right, make self.w with the shape [8, 16], or reshape x.",
     ),
+    "an attribute that another value on the line has": (
+        "library(y.shape, k)",
+        "AttributeError",
+        "'list' object has no attribute 'shape'",
+        [e.HeldValue("y", "EagerTensor", shape=[2], dtype="float32")],
+        "Line 1 leads to code that asks a value of type list for shape (y has shape (2,)",
+    ),
     "an argument that the message names": (
         "tf.tile(a, 2)",
         "InvalidArgumentError",

@@ -113,8 +113,9 @@ def lacking(case: Case) -> str:
         node.value
         for node in (ast.walk(statement) if statement is not None else ())
         if isinstance(node, ast.Attribute) and node.attr == name
+        if case.type_of(node.value) in (kind, "")
     ]
-    asked = [node for node in asked if case.type_of(node) == kind] or asked
+    asked = [node for node in asked if case.type_of(node)] or asked
     code = case.text.segment(asked[0]) if len(asked) == 1 else ""
     held = case.held.get(ast.unparse(asked[0])) if len(asked) == 1 else None
     near, remedy = suggested_name(case.failure.traceback), ""
