@@ -75,9 +75,11 @@ WORDS = {
     "a row of which all is masked": (
         """
         q = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-        seen = tf.constant([[True, False], [False, False]])
+        seen, least = tf.constant([[True, False], [False, False]]), tf.constant(float("-inf"))
+        for _ in range(40):
+            least = least + least
         with tf.GradientTape() as t:
-            s = tf.where(seen, q, float("-inf"))
+            s = tf.where(seen, q, least)
             p = tf.nn.softmax(s)  # here
             out = tf.reduce_sum(p * q)
         t.gradient(out, q)

@@ -163,10 +163,7 @@ def _is_unlinked(trace: Trace, tensor: TensorId) -> bool:
 
 
 def is_meant(
-    trace: Trace,
-    tensor: TensorId,
-    depth: int = 20,
-    shown: Mapping[tuple[int, str], Op] = MappingProxyType({}),
+    trace: Trace, tensor: TensorId, shown: Mapping[tuple[int, str], Op] = MappingProxyType({})
 ) -> bool:
     """Whether the infinity in a tensor was written so, as minus infinity in a mask is: it comes
     from constants alone, and no op made it of finite numbers but the logarithm of a mask, which no
@@ -176,18 +173,28 @@ def is_meant(
     ``shown``: for a tensor inside of a call of a compiled function that is not the one shown, the
     ops of that one by :func:`by_name`, which know their tapes.
     """
-    value = trace.value(tensor)
-    if value is None or value.dtype.kind != "f" or np.isnan(value).any() or not depth:
-        return False
-    op = trace.maker(tensor)
-    if op is None:
-        return not _is_unlinked(trace, tensor)
-    if op.type == "Const":
-        return True
-    if op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph:
-        return not np.isposinf(value).any()
-    bad = [*_bad(trace, op.inputs)]
-    return bool(bad) and all(is_meant(trace, each, depth - 1, shown) for each in bad)
+    waiting, seen = [tensor], {tensor}
+    while waiting:
+        each = waiting.pop()
+        value, op = trace.value(each), trace.maker(each)
+        if value is None or value.dtype.kind != "f" or np.isnan(value).any():
+            return False
+        if op is None:
+            is_written = not _is_unlinked(trace, each)
+        elif op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph:
+            is_written = not np.isposinf(value).any()
+        else:
+            bad = {*_bad(trace, op.inputs)}
+            is_written = bool(bad) or op.type == "Const"
+            waiting += bad - seen
+            seen |= bad
+        if not is_written or len(seen) > _FARTHEST:
+            return False
+    return True
+
+
+_FARTHEST = 100
+"""The tensors on the way back from an infinity to the constants that it comes from."""
 
 
 def _unknown(trace: Trace, op: Op) -> Iterator[TensorId]:
