@@ -36,6 +36,10 @@ LOWER = ("backprop", "over_time", "output")
 """The first tabs below the graph, in their order."""
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
+_NEVER_PLACED = QRect(0, 0, 100, 30)
+"""Where Qt puts a widget that no layout has placed. ``restoreState`` of a window that was not shown
+yet makes new rows of tabs and leaves the old ones there, visible (Qt 6.12)."""
+
 
 class Stage(QMainWindow):
     """A main window within the window, so that the cards have a margin around them.
@@ -260,6 +264,8 @@ class Stage(QMainWindow):
     def _fit_tabs(self) -> None:
         bars = [bar for bar in self.findChildren(QTabBar) if bar.parent() is self]
         for tab_bar in bars:
+            if tab_bar.geometry() == _NEVER_PLACED and len(bars) > 1:
+                tab_bar.hide()
             self._dress(tab_bar)
         tabbed = self._tabbed
         self._bars.update({dock: self._bar_of(dock, bars) for dock in self.docks.values()})

@@ -411,6 +411,18 @@ def test_the_window_is_as_it_was_at_the_next_start(
     assert again.top_bar.layout_button.text() == "Spring"
 
 
+def test_a_row_of_tabs_that_qt_left_behind_is_hidden(qtbot: QtBot, window: Window) -> None:
+    """As ``restoreState`` leaves one before the first layout: visible, and placed by nothing."""
+    stage = window.stage
+    left_over = QTabBar(stage)
+    left_over.addTab("Backprop")
+    left_over.show()
+    stage.docks["source"].visibilityChanged.emit(True)
+    qtbot.waitUntil(left_over.isHidden)
+    rows = [bar for bar in stage.findChildren(QTabBar) if bar.isVisible()]
+    assert [bar.width() for bar in rows] == [stage.docks["backprop"].width()]
+
+
 def test_it_closes_in_the_middle_of_a_run(
     qtbot: QtBot, window: Window, pipeline: SamplePipeline
 ) -> None:
