@@ -35,7 +35,8 @@ def edits_for_all_cuts(case: FixCase) -> list[Edit]:
     others = [other for other in finding.others if not other.is_bypassed]
     alike = {other.code for other in others if other.kind == cause.kind} - {cause.code}
     elsewhere = [edit for edit in found if _leaves(edit, cause.code) and not _leaves(edit, *alike)]
-    edits = [edit for edit in found if edit not in elsewhere and not edit.is_last] or found
+    likely = [edit for edit in found if not edit.is_last]
+    edits = [edit for edit in likely if edit not in elsewhere] or likely
     beside = {other.kind: other for other in reversed(others) if other.kind != cause.kind}
     of_each = [
         list(distinct(edits_for(replace(case, cause=other)), text))[:_FEW]

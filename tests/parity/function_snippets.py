@@ -174,21 +174,6 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
-        "a traced function follows the stack to its end",
-        """
-        import sys, tensorflow as tf
-        @tf.function
-        def f(x):
-            frame, names = sys._getframe(0), []
-            while frame is not None:
-                names.append(frame.f_code.co_name)
-                frame = frame.f_back
-            print(names)
-            return x
-        f(tf.constant(1.0))
-        """,
-    ),
-    snippet(
         "what TensorFlow logs from C++ is logged once",
         """
         import atexit
@@ -259,7 +244,7 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
                 for i in tf.range(3):
                     y += v / 3 + tf.random.normal([40], seed=1) * tf.cast(i, tf.float32)
                 y += noisy(v)
-                loss = tf.reduce_sum(y * v * 1.533 + y)
+                loss = tf.reduce_sum(y * v * 1.533)
             return y, tape.gradient(loss, v)
         @tf.function
         def writes():
@@ -267,11 +252,12 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
                 for i in tf.range(2):
                     w.assign_add(tf.random.normal([40], seed=2) * 0.1)
                 y, z = v * w / 7, scaled(v)
-                loss = tf.reduce_sum(y * z + y)
+                loss = tf.reduce_sum(y * z)
             return z, *tape.gradient(loss, [v, w])
         for _ in range(3):
             for y in (*draws(), *writes()): print(y.numpy().tobytes().hex())
         """,
+        merges_sums=True,
     ),
     snippet(
         "random numbers in a function after set_seed",

@@ -1,4 +1,4 @@
-"""Snippets about the process they run in: name → text. None of them needs TensorFlow."""
+"""Snippets about the process they run in: name → text. Few of them need TensorFlow."""
 
 # ruff: noqa: E501 (short snippets in few lines)
 from __future__ import annotations
@@ -81,6 +81,18 @@ atexit.register(last)
 atexit.register(functools.partial(logging.info, "partial"))
 atexit.register(logging.info, "direct")
 logging.info("m", stacklevel=3); logging.info("m", stack_info=True, stacklevel=2)
+""",
+    "frames_above_a_converted_function": """
+import sys, tensorflow as tf
+@tf.function
+def f(x):
+    frame, names = sys._getframe(0), []
+    while frame is not None:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    print(names)
+    return x
+f(tf.constant(1.0))
 """,
     "frames_above": """
 from __future__ import annotations

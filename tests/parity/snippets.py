@@ -11,13 +11,18 @@ from textwrap import dedent
 
 @dataclass(frozen=True)
 class Snippet:
+    """``merges_sums``: TensorFlow adds up gradients in another order than they are written in."""
+
     name: str
     text: str
     arguments: tuple[str, ...] = ()
+    merges_sums: bool = False
 
 
-def snippet(name: str, text: str, arguments: tuple[str, ...] = ()) -> Snippet:
-    return Snippet(name, dedent(text).lstrip("\n"), arguments)
+def snippet(
+    name: str, text: str, arguments: tuple[str, ...] = (), *, merges_sums: bool = False
+) -> Snippet:
+    return Snippet(name, dedent(text).lstrip("\n"), arguments, merges_sums)
 
 
 SNIPPETS = (

@@ -32,7 +32,8 @@ def test_snippet(each: Snippet, plain: PlainRuns, recorder: Recorder, tmp_path: 
     expected = plain.run_untouched(each.text, _only(each, tmp_path), argv=each.arguments)
     with recorded(recorder, each.text, each.arguments, _only(each, tmp_path)) as run:
         check_same(expected, run, lambda: plain.run(each.text, argv=each.arguments).calls)
-        check_recombines(run)
+        if not each.merges_sums:
+            check_recombines(run)
 
 
 def _only(each: Snippet, folder: Path) -> Path:

@@ -33,13 +33,18 @@ def asked_words(case: Case) -> str:
         said = re.findall(r"(?<=['`\"])\w+(?=['`\"])|\w+_\w+", case.failure.message)
         asked = [name for name in bound.given if known.get(name)]
         first = [n for n in asked if n in said]
-        first = first or [n for n in asked if re.search(rf"\b{n}\b", case.failure.message)]
+        first = first or [n for n in asked if _is_named(n, case.failure.message)]
         first = first or sorted(asked, key=lambda n: isinstance(bound.given[n], ast.Constant))
         if asked:
             named = first[:_MOST_PARAMETERS]
             listed = "; of ".join(f"{name}: {known[name]}" for name in named)
             return f"the documentation of {bound.callee} says of {listed}"
     return ""
+
+
+def _is_named(parameter: str, message: str) -> bool:
+    """Whether a message has the word, ``filter`` for ``filters``, too."""
+    return re.search(rf"\b{re.escape(parameter.removesuffix('s'))}s?\b", message) is not None
 
 
 def sentences(says: str) -> Mapping[str, str]:
