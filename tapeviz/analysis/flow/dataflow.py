@@ -157,13 +157,13 @@ class DataFlow:
         found: dict[Position, int] = {}
         arguments = {tensor: 1 << place for place, tensor in enumerate(call.inputs)}
         made: list[Position] = []
-        begun: dict[Position, TensorId] = {}  # what a loop gives if it does not turn
+        carried: dict[Position, Sequence[tuple[TensorId, TensorId]]] = {}
         for inner in body:
             version = self.trace.writes.get(inner.id)
             made += [version.id] if version is not None else []
             made += inner.outputs
             if (loop := self.trace.loops.get(inner.id)) is not None:
-                begun |= {handed: taken for taken, handed in loop.carried}
+                carried |= {handed: loop.carried for _, handed in loop.carried}
 
         def taken_by(start: Position) -> int:
             given = start.variable if isinstance(start, VersionId) else start
@@ -173,9 +173,14 @@ class DataFlow:
         while is_open:  # once more for each loop that hands a value on to its next turn
             is_open = False
             for position in made:
-                taken = taken_by(begun[position]) if position in begun else 0
+                taken = found.get(position, 0)
                 for edge in self.into(position):
                     taken |= taken_by(edge.start)
+                # With no turn a loop gives what it was given; with more turns than here also what
+                # comes from the others that a turn may have used.
+                for given, handed in carried.get(position, ()):
+                    if handed == position or not taken_by(given) & ~taken:
+                        taken |= taken_by(given) | found.get(handed, 0)
                 is_open |= taken != found.get(position)
                 found[position] = taken
         return found
