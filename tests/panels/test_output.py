@@ -238,7 +238,7 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     assert panel.focus_target() is bar.line
     qtbot.keyClicks(bar.line, "42")
     qtbot.keyClick(bar.line, Qt.Key.Key_Return)
-    assert got == ["42"]
+    assert got == ["42\n"]
     assert not bar.isVisible()
     assert panel.text.hasFocus()  # what is typed before the next question goes nowhere
     inbox.asked("Word: ", True, got.append)
@@ -249,7 +249,7 @@ def test_input_is_asked_for_below_the_output(qtbot: QtBot, panel: OutputPanel) -
     inbox.asked("", False, got.append)
     qtbot.waitUntil(bar.isVisible)
     qtbot.mouseClick(bar.end_link, Qt.MouseButton.LeftButton)
-    assert got == ["42", "abc", None]
+    assert got == ["42\n", "abc\n", None]
     inbox.asked("", False, got.append)
     qtbot.waitUntil(bar.isVisible)
     document.stop()
