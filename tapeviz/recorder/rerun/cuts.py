@@ -60,6 +60,10 @@ class Cut(NamedTuple):
     spoiled: list[int]
 
 
+_Called = tuple[str, bool, tuple[int, ...]]
+"""A function by its name; whether XLA compiles what calls it; its spoiled resources."""
+
+
 def is_repeatable(node: Any) -> bool:
     """Whether an op may run once more, on variables of our own."""
     about = functions.op_def(node.op)
@@ -77,14 +81,17 @@ def cut(
     repeats_datasets: bool = False,
     in_xla: bool = False,
     spoiled: Collection[int] = (),
+    known: dict[_Called, Cut] | None = None,
 ) -> Cut:
     """The copy has the arguments and outputs of the function, and the sources as arguments.
 
     ``repeats_datasets``: the datasets that it is given give the same elements once more, so that
     loops over them may run again; ``in_xla``: a function that XLA compiles runs it; ``spoiled``:
-    positions of resources that what was left out before may have written to.
+    positions of resources that what was left out before may have written to; ``known``: the copies
+    of functions that were made already, with the same ``repeats_datasets``.
     """
-    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition), spoiled)
+    known = {} if known is None else known
+    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition), spoiled, known)
     while walk.remove_some():
         pass
     return walk.result()
@@ -92,11 +99,17 @@ def cut(
 
 class _Cut:
     def __init__(
-        self, definition: Any, repeats_datasets: bool, in_xla: bool, spoiled: Collection[int]
+        self,
+        definition: Any,
+        repeats_datasets: bool,
+        in_xla: bool,
+        spoiled: Collection[int],
+        known: dict[_Called, Cut],
     ) -> None:
         self._definition = definition
         self._repeats_datasets = repeats_datasets
         self._in_xla = in_xla
+        self._known = known
         self._nodes = {node.name: node for node in definition.node_def}
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
@@ -145,12 +158,16 @@ class _Cut:
         return False
 
     def _cut(self, definition: Any, spoiled: Collection[int]) -> Cut:
-        return cut(
-            definition,
-            repeats_datasets=self._repeats_datasets,
-            in_xla=self._in_xla,
-            spoiled=spoiled,
-        )
+        called = definition.signature.name, self._in_xla, tuple(spoiled)
+        if called not in self._known:
+            self._known[called] = cut(
+                definition,
+                repeats_datasets=self._repeats_datasets,
+                in_xla=self._in_xla,
+                spoiled=spoiled,
+                known=self._known,
+            )
+        return self._known[called]
 
     def _is_of_dataset(self, node: Any) -> bool:
         """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
@@ -242,10 +259,10 @@ def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[Cut
         if own.is_changed:
             functions.register(own.definition)
             runs.name = own.definition.signature.name
-        for source in own.sources:
-            add_data_inputs(node, [function.add_input(source.dtype)])
-            node.attr["Tin"].list.type.append(source.dtype)
-            found.append(source)
+        dtypes = [source.dtype for source in own.sources]
+        add_data_inputs(node, [function.add_input(dtype) for dtype in dtypes])
+        node.attr["Tin"].list.type.extend(dtypes)
+        found += own.sources
     return found
 
 
