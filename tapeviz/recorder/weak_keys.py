@@ -55,7 +55,7 @@ class ByGraph(Generic[Value]):
         self._known.append(ref(graph))
 
     def graphs(self) -> list[Any]:
-        """Those that live, in the order in which they came."""
+        """The graphs that still live, in the order in which they were added."""
         if self._held is not None:
             return list(self._held)
         return [graph for each in self._known if self.get(graph := each()) is not None]

@@ -46,18 +46,12 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
         if isinstance(given.operator, cst.Divide) and above is not None and total:
             return f"{source.operand(above)} - {total}"
         return _softplus(source, _one_and_exponent(source, given))
-    if is_call_to(given, *_PARTS) and given.args:
-        whole, part = _log(case, given.args[0].value), source.code(given.func)
-        return (
-            f"{part}({whole}{source.further_arguments(given, given.args[0].value)})"
-            if whole
-            else ""
-        )
-    if is_call_to(given, "reduce_sum") and given.args:
-        picked = _log_of_picked(case, given.args[0].value)
-        rest = source.further_arguments(given, given.args[0].value)
-        if picked:
-            return f"{source.code(given.func)}({picked}{rest})"
+    if is_call_to(given, *_PARTS, "reduce_sum") and given.args:
+        first = given.args[0].value
+        is_sum = called_name(given) == "reduce_sum"
+        whole = _log_of_picked(case, first) if is_sum else _log(case, first)
+        if whole:
+            return f"{source.code(given.func)}({whole}{source.further_arguments(given, first)})"
     if is_call_to(given, "reduce_prod"):
         return sum_of_logarithms(case, given)
     if is_call_to(given, *_LOGARITHMS):

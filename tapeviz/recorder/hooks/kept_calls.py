@@ -56,8 +56,8 @@ class Handle(NamedTuple):
 class KeptCall:
     """One eager call. ``number``: from 1, among those of its graph; ``sequence``: among all calls.
 
-    ``graph_ref``, ``function_ref``: references to the graph and the ``AtomicFunction``, which
-    :class:`KeptCalls` holds or the graph itself.
+    ``graph_ref``, ``function_ref``: weak references to the graph and the ``AtomicFunction``. Where
+    :class:`KeptCalls` holds no graphs, both die with the snippet's function.
     ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
     took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
@@ -104,7 +104,8 @@ class _Traced:
     resources: Sequence[int]
     """Places of the arguments that are resources."""
     functions: set[Any] = field(default_factory=set)
-    """Those that were called; TensorFlow drops what nobody holds."""
+    """The ``AtomicFunction`` objects of the graph that were called. TensorFlow drops one that
+    nobody holds."""
     tail: Sequence[Any] = ()
     """The last arguments, which the function captured: in each call they are the same tensors."""
     tail_ids: Sequence[int] = ()
