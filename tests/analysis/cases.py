@@ -1465,6 +1465,20 @@ CASES = (
         """,
     ),
     case(
+        "a layer made without a name where one of the same shape was handed in",
+        "not-connected",
+        """
+        def forward(x, layer):
+            return tf.keras.layers.Dense(1)(x)
+        x = tf.ones([2, 3])
+        layer = tf.keras.layers.Dense(1)
+        layer.build([None, 3])
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(forward(x, layer) ** 2)
+        t.gradient(loss, layer.kernel)  # cut
+        """,
+    ),
+    case(
         "an attribute of an object of Python given another variable after its use",
         "replaced-source",
         """

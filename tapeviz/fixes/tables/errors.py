@@ -34,6 +34,7 @@ from ..values.misfits import (
 
 _log = logging.getLogger(__name__)
 
+_AT_RUN_TIME = re.compile(r"\btf\.shape\(([\w.]+)\)")
 ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (rf"^(?:{NO_MODULE})", leave_out_module),
     (r"(?i)non-persistent", raising.make_persistent),
@@ -43,7 +44,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"truth value of an array|from_tensor_slices\(\)", slips.slice_together),
     (r"", raising.watch_value),
     (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
-    (r"has no attribute 'ndim'", raising.hand_values),
+    (r"has no attribute 'ndim'|must accept keyword argument 'variables'", raising.hand_values),
     (r"", raising.make_tensor),
     (r"numpy|ndarray|'float'|_id|float object", raising.keep_tensor),
     (r"KerasTensor", raising.ask_for_given),
@@ -123,6 +124,15 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
             r"\.batch\(",
             ".padded_batch(",
             "Fill up the short elements of a batch with zeros",
+            everywhere=True,
+        ),
+    ),
+    (
+        r"InaccessibleTensorError|is out of scope",
+        given.written(
+            r"\bin tf\.range\((.*)\):",
+            lambda found: "in range(" + _AT_RUN_TIME.sub(r"\1.shape", found[1]) + "):",
+            "Let Python run the loop, so that its turns and what follows are one graph",
             everywhere=True,
         ),
     ),

@@ -192,15 +192,15 @@ def use_jacobian(case: ErrorCase) -> Iterator[Edit]:
 
 
 def hand_values(case: ErrorCase) -> Iterator[Edit]:
-    """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim`` → of its value; ``w.ndim`` →
-    ``w.shape.rank``."""
+    """``keras.ops.f(w)`` of a ``tf.Variable``, which has no ``ndim``, or a ``tf.custom_gradient``
+    function of a Keras variable, which that takes for none of its arguments → of its value;
+    ``w.ndim`` → ``w.shape.rank``."""
     source, code = case.source, case.source.code
+    held = {each.name for each in case.failure.held if each.type.endswith("Variable")}
     plan = Plan(source)
-    for call in case.nodes(cst.Call, *case.lines):
-        path = dotted(call.func).rpartition(".")[0]
-        first = call.args[0].value if call.args else None
-        if path.endswith("ops") and isinstance(first, (cst.Name, cst.Attribute)):
-            plan.replace(first, f"{source.tf}.convert_to_tensor({code(first)})")
+    for given in case.nodes(cst.Arg, *case.lines):
+        if code(given.value) in held:
+            plan.replace(given.value, f"{source.tf}.convert_to_tensor({code(given.value)})")
     yield from plan.edits("Hand on the value of the variable, which is a tensor")
     for node in case.nodes(cst.Attribute, *case.lines):
         if node.attr.value == "ndim":

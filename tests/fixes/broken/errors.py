@@ -54,6 +54,33 @@ ROWS: list[tuple[str, str]] = [
     ),
     (
         """
+        class Kept:
+            def keep(self, x):
+                self.last = x * 2.0
+        kept = Kept()
+        @tf.function
+        def f(x):
+            for i in tf.range(tf.shape(x)[0]):
+                kept.keep(x[i])
+            return kept.last
+        f(tf.ones([3]))
+        """,
+        "for i in range(x.shape[0]):",
+    ),
+    (
+        """
+        @tf.custom_gradient
+        def rounded(x):
+            return tf.round(x), lambda dy: dy
+        w = tf.keras.Variable([1.5])
+        with tf.GradientTape() as tape:
+            y = rounded(w) * 2.0
+        tape.gradient(y, w.value)
+        """,
+        "y = rounded(tf.convert_to_tensor(w)) * 2.0",
+    ),
+    (
+        """
         best = 9.0
         def keep(loss):
             if loss < best:

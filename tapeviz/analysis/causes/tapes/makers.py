@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import dropwhile
 
+from ....text.statements import read_text
 from ....trace.ids import TensorId, VariableId
 from ....trace.model import Binding
 from ....trace.variables import Variable
@@ -70,10 +71,15 @@ def bound_before(facts: CallFacts, variable: Variable) -> Binding | None:
 
 
 def _bound_layers(facts: CallFacts) -> dict[str, list[Binding]]:
-    """Name of a function → its bindings of Keras objects, in the order of time."""
+    """Name of a function → its bindings of Keras objects, in the order of time. Parameters and the
+    names of ``for`` are none: they are given objects that were made elsewhere."""
+    text = read_text(facts.text)
     found: dict[str, list[Binding]] = {}
     for binding in facts.trace.bindings:
-        if binding.value.startswith("keras") and binding.site.frames:
+        if not binding.value.startswith("keras") or not binding.site.frames:
+            continue
+        statement = text.statement(binding.site.line)
+        if not text.header(binding.site.line) and not (statement and statement.is_for):
             found.setdefault(binding.site.frames[0].function, []).append(binding)
     return {name: sorted(given, key=lambda binding: binding.when) for name, given in found.items()}
 
