@@ -11,6 +11,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from ..text.trees import parse_module
+from .forms import matches
 from .meanings import TENSORFLOW, meanings_of, module_name, with_meanings
 from .nodes import (
     Node,
@@ -287,16 +288,16 @@ class ParsedSource:
                     seen.add(value)
                     waiting.append(value)
 
-    def picked_by(self, made: cst.BaseExpression) -> Iterator[cst.Subscript]:
-        """``values[made]``, also by the name that it is bound to: subscripts with this alone."""
+    def picked_by(
+        self, made: cst.BaseExpression
+    ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
+        """``values[made]``, also by the name that it is bound to: the subscript, with what stands
+        in its brackets alone, and the values."""
         assign = self.enclosing(made, cst.Assign)
         name = assign.targets[0].target if assign is not None and assign.value is made else None
-        for node in all_of(self.module, cst.Subscript):
-            part = node.slice[0].slice
-            if len(node.slice) != 1 or not isinstance(part, cst.Index):
-                continue
-            if part.value is made or (name is not None and name.deep_equals(part.value)):
-                yield node
+        for node, (index, values) in matches(all_of(self.module, cst.Subscript), "_v[_i]"):
+            if index is made or (name is not None and name.deep_equals(index)):
+                yield node, index, values
 
     @cached_property
     def _assigns(self) -> list[cst.Assign]:

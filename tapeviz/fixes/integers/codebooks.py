@@ -11,6 +11,7 @@ from ...trace.ids import TensorId
 from ...trace.model import Trace
 from ...trace.ops import Op
 from ..blocks import Block, block_of_call, body_of, target_name
+from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import all_of, bound_names, is_call_to
 from ..plan import Plan
@@ -111,10 +112,11 @@ def codebook_loss(case: FixCase) -> Iterator[Edit]:
         return
     for line in case.lines("stop-gradient"):
         for stopped in source.calls(line, "stop_gradient"):
-            statement, pair = source.statement_of(stopped), _pair(source, stopped)
-            if statement is None or pair is None:
+            statement = source.statement_of(stopped)
+            pair = match(source.parent(stopped), "_z + stop_gradient(_q - _z)")
+            if statement is None or not pair:
                 continue
-            q, z = pair
+            q, z = map(source.code, pair)
             term = f"{tf}.reduce_mean(({q} - {tf}.stop_gradient({z})) ** 2)"
             plan = Plan(source)
             if any(statement is each for each in body_of(block)):
@@ -128,22 +130,6 @@ def codebook_loss(case: FixCase) -> Iterator[Edit]:
                 continue
             title = f"Let it learn from a loss of its own: how far {q} is from {z}"
             yield from plan.edits(title, has_other_value=True)
-
-
-def _pair(source: ParsedSource, stopped: cst.Call) -> tuple[str, str] | None:
-    """``q`` and ``z`` of ``z + tf.stop_gradient(q - z)``."""
-    taken = stopped.args[0].value if stopped.args else None
-    added = source.parent(stopped)
-    if not isinstance(taken, cst.BinaryOperation) or not isinstance(added, cst.BinaryOperation):
-        return None
-    other = added.left if added.right is stopped else added.right
-    is_minus, is_plus = (
-        isinstance(taken.operator, cst.Subtract),
-        isinstance(added.operator, cst.Add),
-    )
-    if is_minus and is_plus and other.deep_equals(taken.right):
-        return source.code(taken.left), source.code(taken.right)
-    return None
 
 
 def _layer(source: ParsedSource, statement: CstStatement, block: Block) -> str:

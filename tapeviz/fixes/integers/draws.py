@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..blocks import Block, block_of_call, body_of, target_name
+from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -274,10 +275,9 @@ def _keep_chosen(
 
 def _end_taken(source: ParsedSource, call: cst.Call) -> str:
     """``-1`` of ``np.argsort(x)[-1]``, the largest of a row; ``0`` for the smallest; or empty."""
-    above = source.parent(call)
-    index = above.slice[0].slice if isinstance(above, cst.Subscript) else None
-    code = source.code(index.value) if isinstance(index, cst.Index) else ""
-    return code if code in ("-1", "0") and len(call.args) == 1 else ""
+    is_plain, above = len(call.args) == 1, source.parent(call)
+    taken = [end for end in ("-1", "0") if is_plain and match(above, f"_v[{end}]")]
+    return "".join(taken)
 
 
 def _log_p(case: FixCase, call: cst.Call, drawn: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ..forms import EQUAL, UNEQUAL, matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, header_nodes, is_call_to, sole
 from ..plan import Plan
@@ -187,7 +188,7 @@ LIKELIHOODS = (
 )
 
 
-def _are_no_positions(source: ParsedSource, sides: list[cst.BaseExpression]) -> bool:
+def _are_no_positions(source: ParsedSource, sides: Sequence[cst.BaseExpression]) -> bool:
     """Whether neither side is the place of the largest or smallest, as far as the text tells."""
     behind = (node for side in sides for node in source.behind(side) if isinstance(node, cst.Call))
     return all(called_name(call) not in ("argmax", "argmin") for call in behind)
@@ -211,20 +212,18 @@ def _makes_numbers(source: ParsedSource, call: cst.Call) -> bool:
 
 def _equalities(
     case: FixCase,
-) -> Iterator[tuple[list[cst.BaseExpression], cst.BaseExpression, bool]]:
+) -> Iterator[tuple[Sequence[cst.BaseExpression], cst.BaseExpression, bool]]:
     """Both sides of ``tf.equal(a, b)`` and ``a == b``, the whole, and whether it asks for that or
     for the contrary."""
     asked = list(case.calls("equal", "not_equal"))
-    for call in asked or all_of(case.source.module, cst.Call):
-        is_there = any(is_at_cause(case, arg.value) for arg in call.args[:2])
-        if called_name(call) not in ("equal", "not_equal") or not (asked or is_there):
-            continue
-        yield [arg.value for arg in call.args[:2]], call, called_name(call) == "equal"
-    for node in case.nodes(cst.Comparison):
-        only = node.comparisons[0]
-        is_asked = isinstance(only.operator, (cst.Equal, cst.NotEqual))
-        if len(node.comparisons) == 1 and is_asked:
-            yield [node.left, only.comparator], node, isinstance(only.operator, cst.Equal)
+    calls = asked or [
+        call
+        for call in case.source.calls_to("equal", "not_equal")
+        if any(is_at_cause(case, arg.value) for arg in call.args[:2])
+    ]
+    for forms, is_equal in ((EQUAL, True), (UNEQUAL, False)):
+        for whole, sides in matches([*calls, *case.nodes(cst.Comparison)], *forms):
+            yield sides, whole, is_equal
 
 
 def _as_number(source: ParsedSource, side: cst.BaseExpression) -> str:

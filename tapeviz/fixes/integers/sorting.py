@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..forms import matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, dotted, name_reads, separated, sole, with_arguments
 from ..plan import Plan
@@ -77,10 +78,9 @@ def _picks(case: FixCase, name: str) -> Iterator[_Pick]:
     for call, (values, positions) in with_arguments(gathers, "params", "indices"):
         if dotted(positions) == name:
             yield call, values
-    for node in all_of(source.module, cst.Subscript):
-        index = node.slice[0].slice
-        if len(node.slice) == 1 and isinstance(index, cst.Index) and dotted(index.value) == name:
-            yield node, node.value
+    for node, (index, values) in matches(all_of(source.module, cst.Subscript), "_v[_i]"):
+        if dotted(index) == name:
+            yield node, values
 
 
 def _average(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from ..forms import match, matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, nodes_in, pairs_of
 from ..plan import Plan
@@ -117,9 +118,8 @@ class _Tokens:
             return True
         return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
 
-    def is_whole(self, compared: cst.Comparison) -> bool:
+    def are_with_whole(self, compared: cst.CSTNode, sides: Iterable[cst.CSTNode]) -> bool:
         """Whether the positions are compared with a whole number: ``ids == 2``."""
-        sides = (compared.left, compared.comparisons[0].comparator)
         rest = [side for side in sides if not self.holds(side)]
         line, trace = self.source.line(compared), self.trace
         ops = (op for op in trace.ops.values() if op.line == line and "Equal" in op.type)
@@ -179,17 +179,11 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
             plan.put_after.pop(made, None)
             plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
         count += 1
-    for compared in all_of(source.module, cst.Comparison):
-        side = compared.comparisons[0]
-        is_whole = tokens.is_whole(compared) and len(compared.comparisons) == 1
-        if is_whole and isinstance(side.operator, (cst.Equal, cst.NotEqual)):
-            held = tokens.holds(compared.left)
-            vectors, number = map(
-                source.code, (compared.left, side.comparator)[:: 1 if held else -1]
-            )
-            share = f"{tf}.gather({vectors}, {number}, axis=-1)"
-            is_equal = isinstance(side.operator, cst.Equal)
-            plan.replace(compared, share if is_equal else f"1.0 - {share}")
+    for compared, sides in matches(all_of(source.module, cst.Comparison), "_a == _b", "_a != _b"):
+        if tokens.are_with_whole(compared, sides):
+            held, number = sorted(sides, key=tokens.holds, reverse=True)
+            share = f"{tf}.gather({source.code(held)}, {source.code(number)}, axis=-1)"
+            plan.replace(compared, share if match(compared, "_a == _b") else f"1.0 - {share}")
             count += 1
     return count
 

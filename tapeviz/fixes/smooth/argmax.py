@@ -8,6 +8,7 @@ from functools import partial
 import libcst as cst
 
 from ...analysis.call_facts import maker_past
+from ..forms import EQUAL, UNEQUAL, matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, is_call_to, nodes_in, with_arguments
 from ..plan import Plan
@@ -89,8 +90,8 @@ def _soften_argmax(case: FixCase, plan: Plan, call: cst.Call) -> bool:
             plan.replace(user, mixed)
     if plan.changes:
         return True
-    for picked in source.picked_by(made):
-        values = source.operand(picked.value)
+    for picked, _, picked_from in source.picked_by(made):
+        values = source.operand(picked_from)
         is_of_rows = len(shape) == 1 and rank_of(case, values) > 1
         average = f"{tf}.tensordot({soft}, {values}, 1)"
         if not is_of_rows:
@@ -174,10 +175,9 @@ def _average_by(plan: Plan, weights: cst.BaseExpression) -> int:
             by = partial(plan.changed, place)
             plan.replace(user, partial(_averaged, source, by, table))
             count += 1
-    for picked in source.picked_by(weights):
-        index, table = picked.slice[0].slice, source.code(picked.value)
-        assert isinstance(index, cst.Index)
-        plan.replace(picked, partial(_averaged, source, partial(plan.changed, index.value), table))
+    for picked, index, values in source.picked_by(weights):
+        by = partial(plan.changed, index)
+        plan.replace(picked, partial(_averaged, source, by, source.code(values)))
         count += 1
     return count
 
@@ -301,22 +301,11 @@ def answers_of(
     """
     is_top = isinstance(call, cst.Call) and called_name(call) == "top_k"
     is_result = source.leads_to if is_top else partial(_is_result, source)
-    found: list[tuple[cst.BaseExpression, list[cst.BaseExpression], bool]] = []
-    for user in source.calls_to("equal", "not_equal"):
-        sides = [arg.value for arg in user.args[:2]]
-        found.append((user, sides, called_name(user) == "equal"))
-    for compared in all_of(source.module, cst.Comparison):
-        target = compared.comparisons[0]
-        if (
-            isinstance(target.operator, (cst.Equal, cst.NotEqual))
-            and len(compared.comparisons) == 1
-        ):
-            sides = [compared.left, target.comparator]
-            found.append((compared, sides, isinstance(target.operator, cst.Equal)))
-    for answer, sides, is_right in found:
-        labels = [side for side in sides if not is_result(side, call)]
-        if len(sides) == 2 and len(labels) == 1:
-            yield answer, labels[0], is_right
+    for forms, is_right in ((EQUAL, True), (UNEQUAL, False)):
+        for answer, sides in matches(nodes_in(source.module), *forms):
+            labels = [side for side in sides if not is_result(side, call)]
+            if len(labels) == 1:
+                yield answer, labels[0], is_right
 
 
 def _is_result(source: ParsedSource, node: cst.BaseExpression, call: cst.BaseExpression) -> bool:

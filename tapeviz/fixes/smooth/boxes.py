@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..forms import matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, enclosed, is_call_to, is_zero
+from ..nodes import all_of, called_name, enclosed, is_call_to, is_zero, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 
 _SWAPPED = {"minimum": "maximum", "maximum": "minimum"}
+_QUOTIENTS = ("_a / _b", "divide(_a, _b)", "divide_no_nan(_a, _b)", "truediv(_a, _b)")
 
 
 def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
@@ -22,7 +24,7 @@ def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
     and maximum exchanged.
     """
     source = case.source
-    for divided, area, of in _quotients(source):
+    for divided, (area, of) in matches(nodes_in(source.module), *_QUOTIENTS):
         inter = _written_out(source, area)
         names = {called_name(call) for call in all_of(inter, cst.Call) if _is_choice(call)}
         if not names.issuperset(_SWAPPED):
@@ -35,18 +37,6 @@ def add_enclosing_box(case: FixCase) -> Iterator[Edit]:
         union = source.operand(of)
         plan.replace(divided, f"({source.code(divided)} - ({hull} - {union}) / {hull})")
         yield from plan.edits("Estimate: let the box around both count, as GIoU does")
-
-
-def _quotients(
-    source: ParsedSource,
-) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
-    """Quotients, and what is divided by what."""
-    for node in all_of(source.module, cst.BinaryOperation):
-        if isinstance(node.operator, cst.Divide):
-            yield node, node.left, node.right
-    for call in source.calls_to("divide", "divide_no_nan", "truediv"):
-        if len(call.args) == 2:
-            yield call, call.args[0].value, call.args[1].value
 
 
 class _WrittenOut(cst.CSTTransformer):

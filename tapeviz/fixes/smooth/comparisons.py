@@ -10,6 +10,7 @@ import libcst as cst
 
 from ...analysis.call_facts import maker_past
 from ...trace.op_kinds import ops_with
+from ..forms import MORE, match
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bare, called_name, enclosed, header_nodes, is_call_to, is_zero
 from ..plan import Plan
@@ -34,16 +35,10 @@ def soft_truth(
     ``float()`` and ``.numpy()``.
     """
     condition = without_exit(source.value_of(without_exit(condition)))
-    parts, how = _parts_of(condition)
-    if how:
-        soft = [soft_truth(source, part, number) for part in parts]
-        if not soft or not all(soft):
-            return ""
-        if how == "not":
-            return f"(1.0 - {soft[0]})"
-        return (
-            f"({' * '.join(soft)})" if how == "and" else f"{source.tf}.maximum({', '.join(soft)})"
-        )
+    for form, forms in _LOGIC.items():
+        if parts := match(condition, *forms):
+            soft = [soft_truth(source, part, number) for part in parts]
+            return form.format(*soft, tf=source.tf) if all(soft) else ""
     if is_call_to(condition, *_REDUCING):
         inner = soft_truth(source, condition.args[0].value, number) if condition.args else ""
         rest = further_args(source, condition)
@@ -52,7 +47,7 @@ def soft_truth(
     if isinstance(condition, cst.Call) and is_cast_to_bool(source, condition):  # not 0
         x = condition.args[0].value
         return f"{source.tf}.tanh({source.tf}.abs({number(x) if number else source.code(x)}))"
-    sides = _larger_and_smaller(condition)
+    sides = match(condition, *_ORDERS)
     if not sides:
         return ""
     larger, smaller = sides
@@ -63,53 +58,26 @@ def soft_truth(
     return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
 
 
-def _larger_and_smaller(condition: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """The sides of a comparison, the one that has to be the larger first; else nothing."""
-    if isinstance(condition, cst.Call) and len(condition.args) >= 2:
-        sides = [arg.value for arg in condition.args[:2]]
-        order = _COMPARING.get(called_name(condition), 0)
-    elif isinstance(condition, cst.Comparison) and len(condition.comparisons) == 1:
-        target = condition.comparisons[0]
-        sides = [condition.left, target.comparator]
-        order = _ORDERS.get(type(target.operator), 0)
-    else:
-        return []
-    return sides[::order] if order else []
-
-
 def is_cast_to_bool(source: ParsedSource, call: cst.Call) -> bool:
     """Whether this is ``tf.cast(x, tf.bool)``, which is true where x is not 0."""
     dtype = argument(call, 1, "dtype") if called_name(call) == "cast" else None
     return dtype is not None and source.code(dtype).rpartition(".")[2].strip("'\"") == "bool"
 
 
-# 1 where the first must be the larger of the two, -1 where the second.
-_COMPARING = {"greater": 1, "greater_equal": 1, "less": -1, "less_equal": -1}
-_ORDERS: dict[type[cst.CSTNode], int] = {cst.GreaterThan: 1, cst.GreaterThanEqual: 1}
-_ORDERS |= {cst.LessThan: -1, cst.LessThanEqual: -1}
-
+_LESS_THE_OTHER_WAY = ("_b < _a", "_b <= _a", "less(x=_b, y=_a)", "less_equal(x=_b, y=_a)")
+_ORDERS = (*MORE, *_LESS_THE_OTHER_WAY)
+"""Comparisons, whose part ``_a`` has to be the larger one."""
 _NEW_AXIS = ("None", "newaxis")
 
 _REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
 _REDUCING |= {name: name for name in ("reshape", "expand_dims", "squeeze")}
 
-_LOGIC = {"logical_and": "and", "logical_or": "or", "logical_not": "not"}
-
-_JOINED: dict[type[cst.CSTNode], str] = {cst.BitAnd: "and", cst.BitOr: "or"}
-
-_JOINED |= {cst.And: "and", cst.Or: "or"}
-
-
-def _parts_of(condition: cst.BaseExpression) -> tuple[list[cst.BaseExpression], str]:
-    """The conditions that one is made of, and how; nothing for one that compares."""
-    if isinstance(condition, cst.Call):
-        return [arg.value for arg in condition.args], _LOGIC.get(called_name(condition), "")
-    if isinstance(condition, (cst.BinaryOperation, cst.BooleanOperation)):
-        return [condition.left, condition.right], _JOINED.get(type(condition.operator), "")
-    if isinstance(condition, cst.UnaryOperation):
-        is_not = isinstance(condition.operator, (cst.Not, cst.BitInvert))
-        return [condition.expression], "not" if is_not else ""
-    return [], ""
+_LOGIC = {
+    "({} * {})": ("_a and _b", "_a & _b", "logical_and(x=_a, y=_b)"),
+    "{tf}.maximum({}, {})": ("_a or _b", "_a | _b", "logical_or(x=_a, y=_b)"),
+    "(1.0 - {})": ("not _a", "~_a", "logical_not(x=_a)"),
+}
+"""What stands for conditions that are made of others, each with their forms."""
 
 
 def blend(case: FixCase) -> Iterator[Edit]:
@@ -146,12 +114,9 @@ def take_probability(case: FixCase) -> Iterator[Edit]:
     source, plan = case.source, Plan(case.source)
     soft: dict[cst.BaseExpression, str] = {}
     for node in _conditions(case.nodes):
-        call = node if isinstance(node, cst.Call) else None
-        is_rounded = call is not None and called_name(call) in ("round", "rint")
-        given = _larger_and_smaller(node)
-        if call is not None and is_rounded:
-            given = [arg.value for arg in call.args[:1]]
-        place = _place_of_probability(case, node, is_rounded) if given else None
+        rounded = match(node, "round(_x, *_)", "rint(_x, *_)")
+        given = rounded or match(node, *_ORDERS)
+        place = _place_of_probability(case, node, bool(rounded)) if given else None
         if place is None:
             continue
         p = source.operand(given[place])
@@ -233,10 +198,9 @@ def _soften(plan: Plan, node: cst.BaseExpression, soft: str) -> None:
 def _weigh_by(plan: Plan, mask: cst.BaseExpression, soft: str) -> None:
     """``x[mask]``, ``tf.boolean_mask(x, mask)``, ``tf.where(mask, x, y)`` with the soft mask."""
     source, code = plan.source, plan.source.code
-    for picked in source.picked_by(mask):
-        index = cst.ensure_type(picked.slice[0].slice, cst.Index).value
+    for picked, index, values in source.picked_by(mask):
         weight = soft if index is mask else code(index)
-        plan.replace(picked, f"{source.operand(picked.value)} * {weight}")
+        plan.replace(picked, f"{source.operand(values)} * {weight}")
     for call in all_of(source.module, cst.Call):
         place = {"boolean_mask": 1, "where": 0}.get(called_name(call))
         given = argument(call, place, "mask", "condition") if place is not None else None

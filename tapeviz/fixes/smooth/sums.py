@@ -8,10 +8,10 @@ import libcst as cst
 
 from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
+from ..forms import is_same, match, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, dotted, is_call_to, with_arguments
+from ..nodes import all_of, argument, bare, called_name, dotted, with_arguments
 from ..plan import Plan
-from ..source import ParsedSource
 from .zeros import made_by
 
 _SUMS = ("reduce_sum", "reduce_mean")
@@ -123,60 +123,33 @@ def stop_difference(case: FixCase) -> Iterator[Edit]:
         return
     plan = Plan(source)
     for node in case.nodes(cst.BinaryOperation):
-        for difference, _ in differences(source, node):
-            stopped = f"{source.tf}.stop_gradient({source.code(bare(difference))})"
-            plan.replace(difference, stopped)
-        if (forgotten := _forgotten(source, node)) is not None:
-            plan.replace(node, forgotten)
+        if parts := match(node, SUBTRACTED_AND_ADDED):
+            stopped = f"{source.tf}.stop_gradient({source.code(bare(parts[0]))})"
+            plan.replace(parts[0], stopped)
+        elif parts := match(node, "_z + stop_gradient(_h, *_) - _z", "_z + _h - _z"):
+            value, z = map(source.code, parts)
+            plan.replace(node, f"{z} + {source.tf}.stop_gradient({value} - {z})")
     title = "Straight-through: keep the gradient out of the difference"
     yield from plan.edits(title, is_estimate=True)
 
 
-def _forgotten(source: ParsedSource, node: cst.BinaryOperation) -> str | None:
-    """``z + tf.stop_gradient(h - z)`` of ``z + h - z``."""
-    added = node.left
-    if not isinstance(node.operator, cst.Subtract) or not isinstance(added, cst.BinaryOperation):
-        return None
-    same = source.code(bare(added.left)) == source.code(bare(node.right))
-    if not same or not isinstance(added.operator, cst.Add):
-        return None
-    value, z = added.right, source.code(node.right)
-    if is_call_to(value, "stop_gradient") and value.args:
-        value = value.args[0].value
-    return f"{z} + {source.tf}.stop_gradient({source.code(value)} - {z})"
+SUBTRACTED_AND_ADDED = "(_d := _h - _z) + _z"
+"""The form of ``h - z + z`` and of ``z + (h - z)``."""
 
 
 def stop_second(case: FixCase) -> Iterator[Edit]:
     """``new - old`` or ``new / old`` of two names bound to the same expression → the second of them
     in ``tf.stop_gradient``: what was there before, to compare with."""
     source = case.source
-    for node in all_of(source.module, cst.BinaryOperation):
-        if not isinstance(node.operator, (cst.Subtract, cst.Divide)):
+    for _, sides in matches(all_of(source.module, cst.BinaryOperation), "_a - _b", "_a / _b"):
+        first, second = (source.bound_to(x) if isinstance(x, cst.Name) else None for x in sides)
+        if first is None or not isinstance(second, cst.Call) or first is second:
             continue
-        sides = [side for side in (node.left, node.right) if isinstance(side, cst.Name)]
-        made = [source.bound_to(side) for side in sides]
-        if len(made) != 2 or made[0] is None or made[1] is None or made[0] is made[1]:
-            continue
-        if isinstance(made[1], cst.Call) and made[0].deep_equals(made[1]):
-            plan = Plan(source, {made[1]: f"{source.tf}.stop_gradient({source.code(made[1])})"})
-            name = source.code(node.right)
+        if is_same(first, second):
+            plan = Plan(source, {second: f"{source.tf}.stop_gradient({source.code(second)})"})
+            name = source.code(sides[1])
             title = f"Keep the gradient out of {name}, which is there to compare with"
             yield from plan.edits(title, has_other_slope=True)
-
-
-def differences(
-    source: ParsedSource, node: cst.BaseExpression
-) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
-    """``h - z`` and ``z`` of ``h - z + z`` and of ``z + (h - z)``."""
-    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
-        return
-    for difference, other in ((node.left, node.right), (node.right, node.left)):
-        if (
-            isinstance(difference, cst.BinaryOperation)
-            and isinstance(difference.operator, cst.Subtract)
-            and source.code(bare(difference.right)) == source.code(bare(other))
-        ):
-            yield difference, other
 
 
 def _lines_of_sums(case: FixCase) -> Iterator[int]:

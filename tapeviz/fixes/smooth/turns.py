@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from ..forms import LESS, MORE, match
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
     argument,
     bound_names,
-    called_name,
     dotted,
     is_call_to,
     pairs_of,
@@ -25,9 +25,6 @@ from .branches import deciding_line
 from .counts import uncast, up_to_one
 
 _TITLE = "Estimate: count only the part of the last turn that lies before the bound"
-_ABOVE = (cst.GreaterThan, cst.GreaterThanEqual)
-_ORDERS = (cst.LessThan, cst.LessThanEqual, *_ABOVE)
-_ORDER_CALLS = ("less", "greater", "less_equal", "greater_equal")
 
 
 def blend_last_turn(case: FixCase) -> Iterator[Edit]:
@@ -144,9 +141,8 @@ def _blend_last(plan: Plan, loop: cst.While, names: Sequence[str], is_traced: bo
 
 def _joined(test: cst.BaseExpression) -> list[cst.BaseExpression]:
     """The conditions that ``and`` joins; the only one where it joins none."""
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        return [*_joined(test.left), *_joined(test.right)]
-    return [test]
+    parts = match(test, "_a and _b")
+    return [each for part in parts for each in _joined(part)] or [test]
 
 
 def _read_later(source: ParsedSource, loop: cst.While) -> frozenset[str]:
@@ -174,15 +170,9 @@ class _Bound:
 
 def _bound(source: ParsedSource, test: cst.BaseExpression) -> _Bound | None:
     """The two sides of ``t < end`` and of ``tf.less(t, end)``; None for another test."""
-    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
-        order = test.comparisons[0]
-        end, is_least = source.operand(order.comparator), isinstance(order.operator, _ABOVE)
-        return _Bound(test.left, end, is_least) if isinstance(order.operator, _ORDERS) else None
-    if is_call_to(test, *_ORDER_CALLS):
-        level, compared = argument(test, 0, "x"), argument(test, 1, "y")
-        if level is not None and compared is not None:
-            end, is_least = source.operand(compared), "greater" in called_name(test)
-            return _Bound(level, end, is_least)
+    for forms, is_least in ((LESS, False), (MORE, True)):
+        if sides := match(test, *forms):
+            return _Bound(sides[0], source.operand(sides[1]), is_least)
     return None
 
 
@@ -287,7 +277,8 @@ def _count_part(plan: Plan, body: _Function, place: int, bound: _Bound) -> list[
         counters.append(number)
         old = olds[name]
         share = weight if returned is not None else f"({weight})"
-        grown = share if _adds_one(name, result) else f"{share} * ({codes[number]} - {old})"
+        is_counter = _adds_number(name, result) and match(result, "_n + 1")
+        grown = share if is_counter else f"{share} * ({codes[number]} - {old})"
         plan.replace(result, f"{old} + {grown}")
     if body.node is not None and returned is not None and counters:
         plan.before(returned, f"{weight} = {part}")
@@ -313,18 +304,7 @@ def _grows(body: _Function, name: str, result: cst.BaseExpression) -> bool:
 
 
 def _adds_number(name: str, node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.BinaryOperation)
-        and isinstance(node.operator, cst.Add)
-        and dotted(node.left) == name
-        and isinstance(node.right, cst.BaseNumber)
-    )
-
-
-def _adds_one(name: str, node: cst.BaseExpression) -> bool:
-    return (
-        isinstance(node, cst.BinaryOperation)
-        and _adds_number(name, node)
-        and isinstance(node.right, (cst.Integer, cst.Float))
-        and node.right.evaluated_value == 1
-    )
+    """Whether this is ``n + 2``, or ``2 + n``, of the name ``n``."""
+    parts = match(node, "_a + _b")
+    names, is_number = map(dotted, parts), (isinstance(part, cst.BaseNumber) for part in parts)
+    return name in names and any(is_number)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ..forms import match, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, is_call_to, with_arguments
+from ..nodes import all_of, argument, called_name, is_call_to, nodes_in, with_arguments
 from ..plan import Plan, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
@@ -48,10 +49,9 @@ def take_lengths(case: FixCase) -> Iterator[Edit]:
     """``rows.row_lengths()`` of ``tf.RaggedTensor.from_row_lengths(v, tf.cast(x, tf.int64))`` → the
     numbers ``x``."""
     source, plan = case.source, Plan(case.source)
-    for call in source.calls_to("row_lengths"):
-        rows = source.value_of(call.func.value) if isinstance(call.func, cst.Attribute) else None
-        made = rows if is_call_to(rows, "from_row_lengths") else None
-        lengths = argument(made, 1, "row_lengths")
+    for call, (rows,) in matches(nodes_in(source.module), "_x.row_lengths()"):
+        made = source.value_of(rows)
+        lengths = argument(made, 1, "row_lengths") if is_call_to(made, "from_row_lengths") else None
         width = _width(case, lengths) if lengths is not None else ""
         if width:
             plan.replace(call, width)
@@ -71,25 +71,12 @@ def counted_in(
     source: ParsedSource,
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, str]]:
     """Expressions that count, what is counted, and the axis if not all are."""
-    for call in source.calls_to("row_lengths"):
-        if isinstance(call.func, cst.Attribute):
-            yield call, call.func.value, ", axis=-1"
-    for call, (given,) in with_arguments(source.calls_to("size", "len", "shape"), "input"):
-        if called_name(call) != "shape":
-            yield call, given, ""
-        elif _is_first(above := source.parent(call)):
-            yield above, given, ""  # type: ignore[misc]
-    for form in all_of(source.module, cst.Attribute):
-        if form.attr.value == "shape" and _is_first(above := source.parent(form)):
-            yield above, form.value, ""  # type: ignore[misc]
-
-
-def _is_first(node: cst.CSTNode | None) -> bool:
-    """Whether this is ``…[0]``."""
-    if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
-        return False
-    index = node.slice[0].slice
-    return isinstance(index, cst.Index) and getattr(index.value, "value", "") == "0"
+    nodes = nodes_in(source.module)
+    for place, (rows,) in matches(nodes, "_x.row_lengths()"):
+        yield place, rows, ", axis=-1"
+    counting = ("size(input=_x)", "len(_x)", "shape(input=_x)[0]", "_x.shape[0]")
+    for place, (given,) in matches(nodes, *counting):
+        yield place, given, ""
 
 
 def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpression) -> str:
@@ -105,9 +92,8 @@ def _soft_mask(case: FixCase, counted: cst.BaseExpression, place: cst.BaseExpres
         is_where = called_name(counted) == "where"
         given = argument(counted, 0 if is_where else 1, "condition" if is_where else "mask")
         mask = given if given is not None and not (is_where and len(counted.args) > 1) else None
-    elif isinstance(counted, cst.Subscript) and len(counted.slice) == 1:
-        index = counted.slice[0].slice
-        mask = index.value if isinstance(index, cst.Index) else None
+    elif picked := match(counted, "_v[_i]"):
+        mask = picked[0]
     soft = soft_truth(source, mask) if mask is not None else ""
     if loop is not None and soft:
         soft = f"[{soft} for {source.code(loop.target)} in {source.code(loop.iter)}]"
@@ -161,7 +147,7 @@ def _where_of(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpress
             node = node.value
         elif is_call_to(node, *_RESHAPING) and node.args:
             node = node.args[0].value
-    return node.args[0].value if is_call_to(node, "where") and len(node.args) == 1 else None
+    return next(iter(match(node, "where(_c)")), None)
 
 
 def weigh_by_width(case: FixCase) -> Iterator[Edit]:
@@ -203,8 +189,7 @@ def weigh_by_width(case: FixCase) -> Iterator[Edit]:
             plan.replace(call, weights)
     for call, (given, count) in with_arguments(source.calls_to("top_k"), "input", "k"):
         values = source.parent(call)
-        is_values = isinstance(values, cst.Attribute) and values.attr.value == "values"
-        if is_values and isinstance(values, cst.Attribute) and (w := _width(case, count)):
+        if match(values, "_x.values") and values is not None and (w := _width(case, count)):
             x = code(given)
             places = f"{tf}.cast({tf}.range({tf}.shape({x})[-1]), {tf}.float32)"
             weights = up_to_one(tf, f"{w} - {places}")
@@ -281,7 +266,7 @@ def window_of(case: FixCase, x: str, slices: Sequence[cst.SubscriptElement]) -> 
     return " * ".join(weights), count
 
 
-def _divide_by(plan: Plan, part: cst.BaseExpression, width: str) -> None:
+def _divide_by(plan: Plan, part: cst.CSTNode, width: str) -> None:
     """The mean of a part that is weighed now is its sum by the width."""
     source = plan.source
     for call in source.calls_to("reduce_mean", "mean"):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import libcst as cst
 
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
+from ..forms import matches
 from ..model import Edit, FixCase
 from ..nodes import argument, bare, called_name, dotted, is_zero, with_arguments, without_argument
 from ..plan import Plan
@@ -230,7 +231,7 @@ def give_ones(case: FixCase) -> Iterator[Edit]:
 WITHOUT_ZEROS = (give_ones, leave_upstream_out, leave_factor_out, leave_update_out)
 
 
-def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+def _products(case: FixCase) -> Iterator[Sequence[cst.BaseExpression]]:
     """Both factors of the products on the lines of the cause.
 
     Where Python says at which column the op ran (from 3.11 on), only of those that begin there.
@@ -238,14 +239,7 @@ def _products(case: FixCase) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpre
     source = case.source
     op = case.trace.op(case.cause.op_id)
     columns = {f.column for f in op.site.frames[:1] if f.column >= 0} if op is not None else set()
-    found: list[tuple[bool, cst.BaseExpression, cst.BaseExpression]] = []
-    for line in case.lines():
-        for node in source.nodes(cst.BinaryOperation, line):
-            if isinstance(node.operator, cst.Multiply):
-                found.append((source.column(node) in columns, node.left, node.right))
-        for call in source.calls(line, "multiply"):
-            if len(call.args) == 2:
-                found.append((source.column(call) in columns, *(a.value for a in call.args)))  # type: ignore[arg-type]
-    for begins_there, left, right in found:
-        if begins_there or not columns:
-            yield left, right
+    nodes = (*case.nodes(cst.BinaryOperation), *case.calls("multiply"))
+    for product, factors in matches(nodes, "_a * _b", "multiply(_a, _b)"):
+        if source.column(product) in columns or not columns:
+            yield factors

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from ..forms import is_same, match
 from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..source import ParsedSource
@@ -38,9 +39,11 @@ def take_caches_away(plan: Plan, nodes: Iterable[cst.CSTNode]) -> None:
         stored = [part for part in kept if isinstance(source.parent(part), cst.AssignTarget)]
         if not stored:
             continue
-        if _is_in(node, cst.In) and isinstance(sole(node.body.body[0]), cst.Return):
+        if match(node.test, "_k in _c") and isinstance(sole(node.body.body[0]), cst.Return):
             plan.remove(node)
-        elif _is_in(node, cst.NotIn) and any(part in _kept(source, node.body) for part in stored):
+        elif match(node.test, "_k not in _c") and any(
+            part in _kept(source, node.body) for part in stored
+        ):
             plan.unwrap(node)
         else:
             continue
@@ -49,24 +52,12 @@ def take_caches_away(plan: Plan, nodes: Iterable[cst.CSTNode]) -> None:
             plan.replace(part, name)
 
 
-def _is_in(node: cst.If, kind: type[cst.BaseCompOp]) -> bool:
-    test = node.test
-    return isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, kind)
-
-
 def _kept(source: ParsedSource, node: cst.CSTNode) -> Iterator[cst.Subscript]:
     """``cache[key]`` in the function around ``if key in cache``; of a body of it those in it."""
     asking = node if isinstance(node, cst.If) else source.enclosing(node, cst.If)
-    test = asking.test if asking is not None else None
+    asked = match(asking.test, "_k in _c", "_k not in _c") if asking is not None else ()
     around = source.function_of(node) if node is asking else node
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-        return
-    for part in all_of(around, cst.Subscript):
-        index = part.slice[0].slice
-        is_key = isinstance(index, cst.Index) and index.value.deep_equals(test.left)
-        if (
-            is_key
-            and len(part.slice) == 1
-            and part.value.deep_equals(test.comparisons[0].comparator)
-        ):
+    for part in all_of(around, cst.Subscript) if asked else ():
+        kept = match(part, "_c[_k]")
+        if kept and all(map(is_same, kept, asked)):
             yield part

@@ -12,6 +12,7 @@ from ...trace.ids import TensorId, VariableId
 from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
+from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, is_call_to, sole, with_arguments
 from ..plan import Plan, fitting
@@ -200,25 +201,25 @@ def _are_alike(trace: Trace, first: TensorId, second: TensorId, most: float) -> 
     return len(norms) == 2 and abs(norms[0] - norms[1]) <= 0.1 * norms[0]
 
 
+_IS_LARGEST = (
+    "_y == reduce_max(_y, *_)",
+    "_y >= reduce_max(_y, *_)",
+    "reduce_max(_y, *_) == _y",
+    "reduce_max(_y, *_) <= _y",
+    "equal(_y, reduce_max(_y, *_), *_)",
+    "equal(reduce_max(_y, *_), _y, *_)",
+    "greater_equal(_y, reduce_max(_y, *_), *_)",
+)
+
+
 def straight_through_largest(case: FixCase) -> Iterator[Edit]:
     """``tf.cast(tf.equal(y, tf.reduce_max(y, -1, keepdims=True)), tf.float32)`` → its value, with
     the gradient of y, as straight-through Gumbel-softmax has it (Jang, Gu and Poole 2017)."""
     source = case.source
     plan = Plan(source)
-    for line in case.lines():
-        for back in source.calls(line, "cast"):
-            asked = back.args[0].value if back.args else None
-            sides: list[cst.BaseExpression] = []
-            if is_call_to(asked, "equal", "greater_equal"):
-                sides = [given.value for given in asked.args[:2]]
-            elif isinstance(asked, cst.Comparison) and len(asked.comparisons) == 1:
-                sides = [asked.left, asked.comparisons[0].comparator]
-            for side, other in (sides, sides[::-1]) if len(sides) == 2 else ():
-                if not is_call_to(other, "reduce_max"):
-                    continue
-                if other.args and source.code(other.args[0].value) == source.code(side):
-                    plan.replace(back, straight_through(source, back, side))
-                    break
+    for back in case.calls("cast"):
+        if asked := match(back, *(f"cast({form}, *_)" for form in _IS_LARGEST)):
+            plan.replace(back, straight_through(source, back, asked[0]))
     title = "Estimate: straight-through, the choice with the gradient of what it chose by"
     yield from plan.edits(title)
 

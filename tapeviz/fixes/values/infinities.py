@@ -8,6 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.values.nonfinite import Nonfinite
 from ...wording import enumerated
+from ..forms import match, matches
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -72,12 +73,15 @@ def _risky_input(node: cst.CSTNode) -> cst.BaseExpression | None:
     """The operand that must not be 0 (or 1, of an inverse sine) for a finite slope."""
     if is_call_to(node, *_RISKY) and node.args:
         return node.args[0].value
-    if not isinstance(node, cst.BinaryOperation):
-        return None
-    if isinstance(node.operator, cst.Divide):
-        return None if isinstance(node.right, cst.BaseNumber) else node.right
-    is_root = isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer)
-    return node.left if is_root else None
+    if quotient := match(node, "_a / _b"):
+        return None if isinstance(quotient[1], cst.BaseNumber) else quotient[1]
+    return _root(node)
+
+
+def _root(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """``x`` of ``x ** 0.5``, but not of ``x ** 2``."""
+    x, power = match(node, "_x ** _y") or (None, None)
+    return x if not isinstance(power, cst.Integer) else None
 
 
 _RISKY = ("sqrt", "rsqrt", "log", "pow", "acos", "asin", "reciprocal")
@@ -112,9 +116,7 @@ def _guard(
 def _may_be_infinite(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.Call):
         return called_name(node) not in ("zeros_like", "ones_like", "shape", "cast")
-    return isinstance(node, cst.BinaryOperation) and isinstance(
-        node.operator, (cst.Divide, cst.Power)
-    )
+    return bool(match(node, "_a / _b", "_a ** _b"))
 
 
 def _off_the_origin(case: FixCase, call: cst.Call) -> str:
@@ -205,8 +207,8 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
                 _keep_off(plan, given, form)
                 names.append(called_name(call))
         for node in source.nodes(cst.BinaryOperation, line):
-            if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
-                _keep_off(plan, node.left, forms["pow"])
+            if (root := _root(node)) is not None:
+                _keep_off(plan, root, forms["pow"])
                 names.append("the power")
     if names:
         where = "off the point where its slope is not finite"
@@ -236,8 +238,8 @@ def off_zero(case: FixCase) -> Iterator[Edit]:
                 move(call.args[0].value, "{x} + 1e-7")
                 names[called_name(call)] = None
         for node in source.nodes(cst.BinaryOperation, line):
-            if isinstance(node.operator, cst.Power) and not isinstance(node.right, cst.Integer):
-                move(node.left, "({x} + 1e-7)")
+            if (root := _root(node)) is not None:
+                move(root, "({x} + 1e-7)")
                 names["the power"] = None
     if names:
         title = f"Add 1e-7 to the input of {enumerated(names)}: its slope at 0 is finite then"
@@ -263,9 +265,8 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
     """``a / b`` → ``tf.math.divide_no_nan(a, b)``."""
     source = case.source
     plan = Plan(source)
-    nodes = source.nodes(cst.BinaryOperation, case.cause.line)
-    quotients = [node for node in nodes if isinstance(node.operator, cst.Divide)]
-    for node in quotients:
+    quotients = [*matches(source.nodes(cst.BinaryOperation, case.cause.line), "_a / _b")]
+    for node, _ in quotients:
         plan.replace(node, lambda old: _divided(source, old))
     for call in source.calls(case.cause.line, "divide", "truediv", "reciprocal"):
         if called_name(call) == "reciprocal" and call.args:
@@ -276,8 +277,8 @@ def safe_division(case: FixCase) -> Iterator[Edit]:
             plan.replace(call.func, f"{source.tf}.math.divide_no_nan")
     yield from plan.edits("Divide so that a division by zero gives 0", is_estimate=True)
     plan = Plan(source)
-    for node in quotients:
-        plan.replace(node.right, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)"))
+    for _, (_, below) in quotients:
+        plan.replace(below, lambda old: cst.parse_expression(f"({source.code(old)} + 1e-6)"))
     yield from plan.edits("Add 1e-6 to what is divided by", is_estimate=True)
 
 
@@ -293,19 +294,12 @@ def product_with_log(case: FixCase) -> Iterator[Edit]:
     likewise gives 0 where both of its parts are."""
     source = case.source
     plan = Plan(source)
-    for node in source.nodes(cst.BinaryOperation, case.cause.line):
-        if not isinstance(node.operator, cst.Multiply):
-            continue
-        for factor, log in ((node.left, node.right), (node.right, node.left)):
-            if is_call_to(log, "log") and log.args:
-                inside = log.args[0].value
-                if isinstance(inside, cst.BinaryOperation) and isinstance(
-                    inside.operator, cst.Divide
-                ):
-                    inside = _divided(source, inside)
-                text = f"{source.tf}.math.xlogy({source.code(factor)}, {source.code(inside)})"
-                plan.replace(node, text)
-                break
+    products = source.nodes(cst.BinaryOperation, case.cause.line)
+    for node, (factor, inside) in matches(products, "_x * log(_y, *_)"):
+        if isinstance(inside, cst.BinaryOperation) and match(inside, "_a / _b"):
+            inside = _divided(source, inside)
+        text = f"{source.tf}.math.xlogy({source.code(factor)}, {source.code(inside)})"
+        plan.replace(node, text)
     title = "Take the product with the logarithm in one step: it is 0 where the factor is"
     yield from plan.edits(title)
 

@@ -14,6 +14,7 @@ from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
 from ...trace.ids import VariableId
 from ...trace.model import Trace
+from ..forms import matches
 from ..model import Edit, ErrorCase
 from ..nodes import bare, called_name, dotted, nodes_in
 from ..plan import Plan
@@ -151,8 +152,9 @@ def multiply_vectors(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     traced = converted_lines(case.failure.message, case.trace.filename)
     for line in (*traced, *case.lines):
-        for node, left, right in _products(source, line):
-            factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
+        nodes = (*source.nodes(cst.BinaryOperation, line), *source.nodes(cst.Call, line))
+        for node, parts in matches(nodes, *_PRODUCTS):
+            factors = ", ".join(source.code(bare(part)) for part in parts)
             plan = Plan(source, {node: f"{source.tf}.tensordot({factors}, 1)"})
             yield from plan.edits("Multiply by tf.tensordot, which takes vectors as well")
 
@@ -166,28 +168,15 @@ def transpose_to_fit(case: ErrorCase) -> Iterator[Edit]:
         return
     fitting = {"a": first[-2] == second[-2], "b": first[-1] == second[-1]}
     for which in (which for which, fits in fitting.items() if fits):
-        for node, left, right in _products(source, case.failure.line):
-            factors = f"{source.code(bare(left))}, {source.code(bare(right))}"
+        nodes = (*case.nodes(cst.BinaryOperation), *case.nodes(cst.Call))
+        for node, parts in matches(nodes, *_PRODUCTS):
+            factors = ", ".join(source.code(bare(part)) for part in parts)
             plan = Plan(source, {node: f"{source.tf}.matmul({factors}, transpose_{which}=True)"})
             words = {"a": "first", "b": "second"}[which]
             yield from plan.edits(f"Transpose the {words} matrix, so that the shapes fit")
 
 
-def _products(
-    source: ParsedSource, line: int
-) -> list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
-    """The products of matrices in the statement on a line, with both factors."""
-    products: list[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]] = [
-        (node, node.left, node.right)
-        for node in source.nodes(cst.BinaryOperation, line)
-        if isinstance(node.operator, cst.MatrixMultiply)
-    ]
-    products += [
-        (node, node.args[0].value, node.args[1].value)
-        for node in source.nodes(cst.Call, line)
-        if called_name(node) == "matmul" and [arg.keyword for arg in node.args] == [None, None]
-    ]
-    return products
+_PRODUCTS = ("_a @ _b", "matmul(_a, _b)")
 
 
 def _dtypes_in(message: str) -> set[str]:

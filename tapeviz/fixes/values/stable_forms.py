@@ -3,10 +3,11 @@ stay finite."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import libcst as cst
 
+from ..forms import is_same, match, matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, is_call_to, targets_of
 from ..plan import Plan
@@ -18,11 +19,9 @@ from ..source import ParsedSource
 def _log_in_one_step(case: FixCase, call: cst.Call) -> str:
     """``log(1 + exp(x))`` and ``log1p(exp(x))`` → ``softplus(x)``, and see :func:`_log`."""
     source = case.source
-    if not call.args:
-        return ""
     if called_name(call) == "log1p":
-        return _softplus(source, _exponent(source, call.args[0].value))
-    return _log(case, call.args[0].value)
+        return _softplus(source, match(call, "log1p(exp(_x, *_), *_)", source=source))
+    return _log(case, call.args[0].value) if call.args else ""
 
 
 def _log(case: FixCase, node: cst.BaseExpression) -> str:
@@ -38,14 +37,13 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
         brackets = source.code(given).removeprefix(source.code(given.value))
         return f"{source.operand(cst.parse_expression(whole))}{brackets}" if whole else ""
     if isinstance(given, cst.BinaryOperation):
-        below = _below_one(source, given)
-        if below is not None:
-            negated = _softplus(source, _one_and_exponent(source, below))
-            return f"-{negated}" if negated else ""
-        above, total = _exponent(source, given.left), _log_of_sum(source, given.right)
-        if isinstance(given.operator, cst.Divide) and above is not None and total:
-            return f"{source.operand(above)} - {total}"
-        return _softplus(source, _one_and_exponent(source, given))
+        if inverse := match(given, "1 / (1 + exp(_x, *_))", source=source):
+            return f"-{_softplus(source, inverse)}"
+        quotient = match(given, "exp(_a, *_) / _b", source=source)
+        total = _log_of_sum(source, quotient[1]) if quotient else ""
+        if total:
+            return f"{source.operand(quotient[0])} - {total}"
+        return _softplus(source, match(given, "1 + exp(_x, *_)", source=source))
     if is_call_to(given, *_PARTS, "reduce_sum") and given.args:
         first = given.args[0].value
         is_sum = called_name(given) == "reduce_sum"
@@ -62,25 +60,22 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
 
 def _log_of_picked(case: FixCase, node: cst.BaseExpression) -> str:
     """``x * one_hot(i, n)`` → ``log(x) * one_hot(i, n)``, else empty: of each row one is left."""
-    source, given = case.source, case.source.value_of(node)
-    if not isinstance(given, cst.BinaryOperation) or not isinstance(given.operator, cst.Multiply):
+    source = case.source
+    mask, x = match(node, "(_m := one_hot(*_)) * _x", source=source) or (None, None)
+    whole = _log(case, x) if x is not None else ""
+    if not whole or mask is None:
         return ""
-    for mask, other in ((given.left, given.right), (given.right, given.left)):
-        whole = _log(case, other) if is_call_to(source.value_of(mask), "one_hot") else ""
-        if whole:
-            return f"{source.operand(cst.parse_expression(whole))} * {source.operand(mask)}"
-    return ""
+    return f"{source.operand(cst.parse_expression(whole))} * {source.operand(mask)}"
 
 
 def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
     """``sum(exp(x), axis)`` → ``logsumexp(x, axis)``, else empty."""
     total = source.value_of(node)
-    args = total.args if is_call_to(total, "reduce_sum") else ()
-    exponent = _exponent(source, args[0].value) if args else None
-    if exponent is None:
+    exponent = match(total, "reduce_sum(exp(_x, *_), *_)", source=source)
+    if not exponent or not isinstance(total, cst.Call):
         return ""
-    rest = "".join(f", {source.code(arg).rstrip(', ')}" for arg in args[1:])
-    return f"{source.tf}.reduce_logsumexp({source.code(exponent)}{rest})"
+    rest = source.further_arguments(total, total.args[0].value)
+    return f"{source.tf}.reduce_logsumexp({source.code(exponent[0])}{rest})"
 
 
 _PARTS = ("gather", "gather_nd", "boolean_mask", "reshape", "squeeze", "expand_dims", "transpose")
@@ -91,35 +86,8 @@ STABLE_LOG = CallRewrite(
 )
 
 
-def _softplus(source: ParsedSource, exponent: cst.BaseExpression | None) -> str:
-    return f"{source.tf}.math.softplus({source.code(exponent)})" if exponent is not None else ""
-
-
-def _exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """``x`` of ``exp(x)``."""
-    node = source.value_of(node)
-    return node.args[0].value if is_call_to(node, "exp") and node.args else None
-
-
-def _one_and_exponent(source: ParsedSource, node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """``x`` of ``1 + exp(x)``."""
-    node = source.value_of(node)
-    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
-        return None
-    for number, other in ((node.left, node.right), (node.right, node.left)):
-        if _is_one(number):
-            return _exponent(source, other)
-    return None
-
-
-def _below_one(source: ParsedSource, node: cst.BinaryOperation) -> cst.BaseExpression | None:
-    """``x`` of ``1 / x``."""
-    is_inverse = isinstance(node.operator, cst.Divide) and _is_one(node.left)
-    return node.right if is_inverse else None
-
-
-def _is_one(node: cst.BaseExpression) -> bool:
-    return isinstance(node, (cst.Integer, cst.Float)) and node.evaluated_value == 1
+def _softplus(source: ParsedSource, exponent: Sequence[cst.BaseExpression]) -> str:
+    return f"{source.tf}.math.softplus({source.code(exponent[0])})" if exponent else ""
 
 
 def stable_quotient(case: FixCase) -> Iterator[Edit]:
@@ -137,47 +105,34 @@ def stable_quotient(case: FixCase) -> Iterator[Edit]:
         for node in (all_of(source.module, cst.BinaryOperation) if made else ())
         if any(source.leads_to(node, call) for call in made)
     ]
-    quotients = {
-        node: None
-        for part in parts
-        for node in all_of(part, cst.BinaryOperation)
-        if isinstance(node.operator, cst.Divide)
-    }
+    inside = (node for part in parts for node in all_of(part, cst.BinaryOperation))
+    quotients = dict(matches(inside, "_a / _b"))
     sigmoids, shifts = Plan(source), Plan(source)
-    for node in quotients:
-        given = _of_sigmoid(source, node)
-        if given:
-            sigmoids.replace(node, f"{source.tf}.sigmoid({given})")
-        _shift(shifts, node, quotients)
+    for node, (above, below) in quotients.items():
+        forms = ("1 / (1 + exp(-_x, *_))", "exp(_x, *_) / (1 + exp(_x, *_))")
+        if given := match(node, *forms, source=source):
+            sigmoids.replace(node, f"{source.tf}.sigmoid({source.code(given[0])})")
+        elif given := match(node, "1 / (1 + exp(_x, *_))", source=source):
+            sigmoids.replace(node, f"{source.tf}.sigmoid(-{source.operand(given[0])})")
+        _shift(shifts, above, below, quotients)
     yield from sigmoids.edits("Use tf.sigmoid, which computes the same and stays finite")
     yield from shifts.edits("Subtract the largest before the exponential, as softmax does")
 
 
-def _of_sigmoid(source: ParsedSource, node: cst.BinaryOperation) -> str:
-    """``x`` of ``1 / (1 + exp(-x))`` or ``exp(x) / (1 + exp(x))``, else empty."""
-    below = _below_one(source, node)
-    exponent = _one_and_exponent(source, node.right)
-    if exponent is None:
-        return ""
-    if below is not None:
-        if isinstance(exponent, cst.UnaryOperation) and isinstance(exponent.operator, cst.Minus):
-            return source.code(exponent.expression)
-        return f"-{source.operand(exponent)}"
-    above = _exponent(source, node.left)
-    return source.code(exponent) if above and above.deep_equals(exponent) else ""
-
-
 def _shift(
-    plan: Plan, node: cst.BinaryOperation, quotients: Collection[cst.BinaryOperation]
+    plan: Plan,
+    divided: cst.BaseExpression,
+    by: cst.BaseExpression,
+    quotients: Collection[cst.CSTNode],
 ) -> None:
     """Subtract the largest from the exponents of a quotient by ``reduce_sum(exp(x), …)``; not if
     anything but these quotients uses the exponentials."""
     source = plan.source
-    total = source.value_of(node.right)
+    total = source.value_of(by)
     if not is_call_to(total, "reduce_sum") or not total.args:
         return
-    above, below = _scaling(source, node.left), _scaling(source, total.args[0].value)
-    if above is None or below is None or not above.args[0].deep_equals(below.args[0]):
+    above, below = _scaling(source, divided), _scaling(source, total.args[0].value)
+    if above is None or below is None or not is_same(above.args[0].value, below.args[0].value):
         return
     if not all(_serves(source, call, quotients) for call in (above, below)):
         return
@@ -205,10 +160,8 @@ def _serves(source: ParsedSource, node: cst.CSTNode, users: Collection[cst.CSTNo
 def _scaling(source: ParsedSource, node: cst.BaseExpression) -> cst.Call | None:
     """The call of ``exp`` that an expression is a multiple of, or a part."""
     node = source.value_of(node)
-    if _exponent(source, node) is not None:
-        return cst.ensure_type(node, cst.Call)
+    if is_call_to(node, "exp") and node.args:
+        return node
     if isinstance(node, cst.Subscript):
         return _scaling(source, node.value)
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
-        return _scaling(source, node.left) or _scaling(source, node.right)
-    return None
+    return next(filter(None, (_scaling(source, each) for each in match(node, "_a * _b"))), None)

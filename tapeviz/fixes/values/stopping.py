@@ -7,11 +7,12 @@ from functools import partial
 
 import libcst as cst
 
+from ..forms import match, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, dotted, enclosed, separated
+from ..nodes import all_of, argument, bare, called_name, dotted, separated
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite
-from ..smooth.sums import differences
+from ..smooth.sums import SUBTRACTED_AND_ADDED
 from ..source import ParsedSource
 
 
@@ -42,12 +43,9 @@ def close_after_difference(case: FixCase) -> Iterator[Edit]:
     for line in case.lines("stop-gradient"):
         for call in _stopping(source, line):
             given = call.args[0].value
-            for difference, kept in differences(source, given):
-                code = source.code
-                stopped = f"{code(call.func)}({code(bare(difference))})"
-                text = f"{stopped} + {source.operand(kept)}"
-                plan.replace(call, text)
-                break
+            if parts := match(given, SUBTRACTED_AND_ADDED):
+                stopped = f"{source.code(call.func)}({source.code(bare(parts[0]))})"
+                plan.replace(call, f"{stopped} + {source.operand(parts[2])}")
     title = "Straight-through: close the parenthesis of tf.stop_gradient after the difference"
     yield from plan.edits(title, is_estimate=True, has_other_slope=True)
 
@@ -56,24 +54,13 @@ def turn_around(case: FixCase) -> Iterator[Edit]:
     """``hard - tf.stop_gradient(hard - soft)``, whose gradient goes to the side without a slope, →
     ``soft + tf.stop_gradient(hard - soft)``; so ``hard + tf.stop_gradient(soft - hard)``."""
     source, code = case.source, case.source.code
-    for sum_ in all_of(source.module, cst.BinaryOperation):
-        stopped, signs = sum_.right, (cst.Subtract, cst.Add)
-        if not isinstance(sum_.operator, signs) or not isinstance(stopped, cst.Call):
-            continue
-        inside = stopped.args[0].value if called_name(stopped) == "stop_gradient" else None
-        if not isinstance(inside, cst.BinaryOperation):
-            continue
-        if not isinstance(inside.operator, cst.Subtract):
-            continue
-        first, second = inside.left, inside.right
-        if isinstance(sum_.operator, cst.Add):
-            first, second = second, first
-        if sum_.left.deep_equals(first):
-            plan, other = Plan(source), enclosed(second)
-            of_both = f"{source.operand(first)} - {code(other)}"
-            plan.replace(sum_, f"{code(other)} + {code(stopped.func)}({of_both})")
-            title = f"Straight-through the other way round: the gradient goes to {code(second)}"
-            yield from plan.edits(title, is_estimate=True, has_other_value=True)
+    forms = ("_a - stop_gradient(_a - _b)", "_a + stop_gradient(_b - _a)")
+    for sum_, (hard, soft) in matches(all_of(source.module, cst.BinaryOperation), *forms):
+        other = source.operand(soft)
+        stopped = f"{source.tf}.stop_gradient({source.operand(hard)} - {other})"
+        plan = Plan(source, {sum_: f"{other} + {stopped}"})
+        title = f"Straight-through the other way round: the gradient goes to {code(soft)}"
+        yield from plan.edits(title, is_estimate=True, has_other_value=True)
 
 
 def _without_argument(name: str, case: FixCase, call: cst.Call) -> str:
