@@ -144,6 +144,17 @@ def without_argument(call: cst.Call, given: cst.BaseExpression) -> cst.Call:
     return call.with_changes(args=separated([a for a in call.args if a.value is not given]))
 
 
+def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """What stands in a list or tuple that is written out; nothing for any other expression."""
+    listed = node.elements if isinstance(node, (cst.List, cst.Tuple)) else ()
+    return [element.value for element in listed]
+
+
+def parameters_of(function: cst.FunctionDef | cst.Lambda) -> list[str]:
+    """The names of the parameters that may be given by place."""
+    return [parameter.name.value for parameter in function.params.params]
+
+
 BINDING = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)
 
 
@@ -153,9 +164,7 @@ def pairs_of(
     """The targets of an assignment, each with its value."""
     if not (isinstance(target, (cst.Tuple, cst.List)) and isinstance(value, (cst.Tuple, cst.List))):
         return [(target, value)]
-    return [
-        (to.value, given.value) for to, given in zip(target.elements, value.elements, strict=False)
-    ]
+    return list(zip(elements(target), elements(value), strict=False))
 
 
 def bound_names(statement: cst.CSTNode) -> frozenset[str]:
@@ -184,11 +193,9 @@ def bindings_of(node: cst.CSTNode, name: str) -> list[cst.CSTNode]:
 def targets_of(target: cst.CSTNode) -> set[str]:
     if isinstance(target, cst.Name):
         return {target.value}
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return {name for element in target.elements for name in targets_of(element.value)}
     if isinstance(target, (cst.Attribute, cst.Subscript)):
         return targets_of(target.value)
-    return set()
+    return {name for each in elements(target) for name in targets_of(each)}
 
 
 def read_names(node: cst.CSTNode) -> frozenset[str]:

@@ -19,10 +19,12 @@ from .nodes import (
     argument,
     called_name,
     dotted,
+    elements,
     enclosed,
     header_nodes,
     nodes_in,
     pairs_of,
+    parameters_of,
 )
 
 CstStatement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
@@ -151,8 +153,7 @@ class ParsedSource:
     def parameters(self, node: cst.CSTNode) -> tuple[str, ...]:
         """The names of the parameters of the function that a node stands in."""
         function = self.enclosing(node, cst.FunctionDef)
-        parameters = function.params.params if function is not None else ()
-        return tuple(parameter.name.value for parameter in parameters)
+        return tuple(parameters_of(function)) if function is not None else ()
 
     def nodes(self, kind: type[Node], *lines: int) -> list[Node]:
         """The nodes of a kind in the statements on these lines, without those in the body of a
@@ -245,8 +246,7 @@ class ParsedSource:
         for assign in self._assigns:
             for target in assign.targets:
                 for to, value in pairs_of(target.target, assign.value):
-                    parts = to.elements if isinstance(to, (cst.Tuple, cst.List)) else ()
-                    places = [i for i, part in enumerate(parts) if dotted(part.value) == spelled]
+                    places = [i for i, part in enumerate(elements(to)) if dotted(part) == spelled]
                     if dotted(to) == spelled:
                         found.append((assign, value, None))
                     elif places:
@@ -266,6 +266,12 @@ class ParsedSource:
     def value_of(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The value that a name is :meth:`bound_to`, if it is known; else the node itself."""
         return (self.bound_to(node) if isinstance(node, cst.Name) else None) or node
+
+    def target_of(self, value: cst.CSTNode) -> cst.BaseExpression | None:
+        """``x`` of ``x = value``, if that is all that is assigned, and to nothing else."""
+        assign = self.parent(value)
+        is_alone = isinstance(assign, cst.Assign) and len(assign.targets) == 1
+        return assign.targets[0].target if is_alone and isinstance(assign, cst.Assign) else None
 
     def is_bound_to(self, node: cst.BaseExpression, value: cst.CSTNode) -> bool:
         """Whether ``node`` is a name, and ``value`` what it is bound to here."""
@@ -293,8 +299,7 @@ class ParsedSource:
     ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
         """``values[made]``, also by the name that it is bound to: the subscript, with what stands
         in its brackets alone, and the values."""
-        assign = self.enclosing(made, cst.Assign)
-        name = assign.targets[0].target if assign is not None and assign.value is made else None
+        name = self.target_of(made)
         for node, (index, values) in matches(all_of(self.module, cst.Subscript), "_v[_i]"):
             if index is made or (name is not None and name.deep_equals(index)):
                 yield node, index, values

@@ -17,9 +17,9 @@ from ..nodes import (
     bound_names,
     called_name,
     dotted,
+    elements,
     enclosed,
     is_call_to,
-    sole,
 )
 from ..plan import Plan
 from ..smooth.argmax import are_probabilities
@@ -130,11 +130,9 @@ def _keep_log_p(
     """Append the log-probability of a draw, or of a list of such draws, where it is known."""
     source, around = plan.source, plan.source.parent(call)
     made = around if isinstance(around, cst.ListComp) else call
-    small = sole(statement)
-    is_named = isinstance(small, cst.Assign) and small.value is made
-    target = small.targets[0].target if isinstance(small, cst.Assign) and is_named else None
-    if elements := _drawn_elements(case, plan, call):
-        _keep_log_p_of_elements(plan, statement, call, kept, elements)
+    target = source.target_of(made)
+    if drawn_elements := _drawn_elements(case, plan, call):
+        _keep_log_p_of_elements(plan, statement, call, kept, drawn_elements)
         return
     drawn = target.value if isinstance(target, cst.Name) else plan.fresh_name("draw")
     formula, begun = _log_p(case, call, drawn), plan.statement_begun_by(made)
@@ -242,10 +240,8 @@ def _keep_chosen(
     if not any(source.leads_to(place, call) for place in at_cut):
         return
     if called_name(call) in DECODERS:
-        small = sole(statement)
-        target = small.targets[0].target if isinstance(small, cst.Assign) else None
-        if isinstance(target, (cst.Tuple, cst.List)) and target.elements:
-            sequences = f"{source.code(target.elements[0].value)}[0]"
+        for decoded in elements(source.target_of(call))[:1]:
+            sequences = f"{source.code(decoded)}[0]"
             loss = loss_of_sequences(source, call, sequences)
             plan.after(statement, f"{kept}.append(-{tf}.reduce_sum({loss}))")
         return

@@ -15,6 +15,7 @@ from ..nodes import (
     bound_names,
     called_name,
     dotted,
+    elements,
     enclosed,
     header_nodes,
     is_call_to,
@@ -263,6 +264,4 @@ def _in_list(plan: Plan, node: cst.BaseExpression) -> int:
         return 1
     if isinstance(node, cst.UnaryOperation):
         return _in_list(plan, node.expression)
-    if isinstance(node, (cst.List, cst.Tuple)):
-        return sum(_in_list(plan, element.value) for element in node.elements)
-    return 0
+    return sum(_in_list(plan, element) for element in elements(node))

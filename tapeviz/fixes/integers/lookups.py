@@ -34,15 +34,13 @@ def ask_for_rows(case: FixCase) -> Iterator[Edit]:
         return
     expressions = [node for node in nodes_in(asked) if isinstance(node, cst.BaseExpression)]
     places = [node for node in expressions if source.code(node) == ids]
-    small = sole(statement)
-    target = small.targets[0].target if isinstance(small, cst.Assign) else None
-    is_named = isinstance(small, cst.Assign) and small.value is pick and len(small.targets) == 1
+    target = source.target_of(pick)
     for is_watched in (False, True) if places and block.name else ():
         plan = Plan(source)
-        name = source.code(target) if is_named and target is not None else plan.fresh_name("rows")
+        name = source.code(target) if target is not None else plan.fresh_name("rows")
         plan.replace(places[0], name)
         watch = [f"{block.name}.watch({name})"] if is_watched else []
-        if is_named:
+        if target is not None:
             plan.after(statement, *watch)
         else:
             plan.before(statement, f"{name} = {source.code(pick)}", *watch)

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ..forms import EQUAL, UNEQUAL, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, is_call_to, sole
+from ..nodes import all_of, argument, called_name, dotted, elements, header_nodes, is_call_to
 from ..plan import Plan
 from ..regions import region_after
 from ..renaming import rename_reads
@@ -99,20 +99,14 @@ def _renamed(source: ParsedSource, call: cst.Call, name: str) -> cst.BaseExpress
 def _of_top_k(source: ParsedSource, line: int) -> Iterator[Edit]:
     """``values, indices = tf.math.top_k(…)``: later reads of the second name read the first."""
     for call in source.calls(line, "top_k"):
-        statement = source.statement_of(call)
-        small = sole(statement)
-        if statement is None or not isinstance(small, cst.Assign) or small.value is not call:
+        statement, targets = source.statement_of(call), elements(source.target_of(call))
+        if statement is None or len(targets) != 2:
             continue
-        target = small.targets[0].target
-        if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) != 2:
-            continue
-        values, indices = (element.value for element in target.elements)
-        plan = Plan(source)
-        new = source.code(values)
-        bound: cst.BaseExpression = values
+        values, indices = targets
+        plan, new = Plan(source), source.code(values)
         if new == "_":
             new = plan.fresh_name("values")
-            plan.replace(bound, new)
+            plan.replace(values, new)
         region = region_after(source, statement, None)
         if rename_reads(plan, indices, new, region.statements):
             yield _edit(plan, "top_k")

@@ -8,7 +8,17 @@ import libcst as cst
 
 from ..forms import match, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, enclosed, nodes_in, pairs_of
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    elements,
+    enclosed,
+    nodes_in,
+    pairs_of,
+    parameters_of,
+)
 from ..plan import Plan
 from ..smooth.argmax import are_probabilities
 from ..smooth.indices import embeddings_of, input_shape
@@ -109,7 +119,7 @@ class _Tokens:
         if isinstance(node, cst.Subscript):
             return self.holds(node.value)
         if isinstance(node, (cst.List, cst.Tuple)):
-            return any(self.holds(element.value) for element in node.elements)
+            return any(map(self.holds, elements(node)))
         if isinstance(node, cst.ListComp):
             return self.holds(node.elt)
         if not isinstance(node, cst.Call):
@@ -147,7 +157,7 @@ class _Tokens:
     def _given(self, call: cst.Call) -> None:
         """A parameter of the text's function is what is given for it."""
         for function in self._called.get(call, ()):
-            names = [param.name.value for param in function.params.params]
+            names = parameters_of(function)
             names = names[1:] if names[:1] == ["self"] else names
             for place, name in enumerate(names):
                 given = argument(call, place, name)
@@ -203,7 +213,7 @@ def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
     source = plan.source
     for assign in all_of(source.module, cst.Assign):
         for to, value in _assigned(assign):
-            is_list = isinstance(value, cst.List) and not value.elements
+            is_list = isinstance(value, cst.List) and not elements(value)
             is_start = source.line(assign) not in tokens.lines
             if dotted(to) in tokens.names and is_start and not is_list and not tokens.holds(value):
                 plan.replace(value, f"{source.tf}.one_hot({source.code(value)}, {size})")

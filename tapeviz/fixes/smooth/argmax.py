@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.call_facts import maker_past
 from ..forms import EQUAL, UNEQUAL, matches
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, is_call_to, nodes_in, with_arguments
+from ..nodes import all_of, argument, called_name, elements, is_call_to, nodes_in, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 from .indices import embeddings_of, input_shape, rank_of
@@ -261,11 +261,7 @@ def _average_by_indices(plan: Plan, made: cst.BaseExpression, soft: str) -> bool
     source, tf, code = plan.source, plan.source.tf, plan.source.code
     gathers = source.calls_to("gather_nd")
     for user, (table, indices) in with_arguments(gathers, "params", "indices"):
-        stacked = source.value_of(indices)
-        parts = argument(stacked, 0, "values")
-        if parts is None or not isinstance(parts, (cst.List, cst.Tuple)):
-            continue
-        each = [element.value for element in parts.elements]
+        each = elements(argument(source.value_of(indices), 0, "values"))
         places = [i for i, part in enumerate(each) if source.leads_to(part, made)]
         if len(each) == 2 and len(places) == 1:
             values, other = code(table), code(each[1 - places[0]])
@@ -320,12 +316,9 @@ def _users(source: ParsedSource, call: cst.BaseExpression) -> Iterator[cst.Call]
     for above in source.ancestors(call):
         if isinstance(above, cst.Call):
             yield above
-    assign = source.enclosing(call, cst.Assign)
-    if assign is None or assign.value is not call:
-        return
-    target = assign.targets[0].target
-    for user in all_of(source.module, cst.Call):
-        if any(target.deep_equals(given.value) for given in user.args):
+    target = source.target_of(call)
+    for user in all_of(source.module, cst.Call) if target is not None else ():
+        if target is not None and any(target.deep_equals(given.value) for given in user.args):
             yield user
             if called_name(user) == "cast":
                 yield from (x for x in source.ancestors(user) if isinstance(x, cst.Call))

@@ -15,6 +15,7 @@ from ..nodes import (
     bare,
     bound_names,
     called_name,
+    elements,
     enclosed,
     read_names,
     sole,
@@ -112,7 +113,7 @@ def weigh_all(case: FixCase) -> Iterator[Edit]:
 def _branches(source: ParsedSource, given: cst.BaseExpression) -> list[str]:
     """The functions of ``[f, g]`` and of ``{0: f, 1: g}``; nothing of another form."""
     if isinstance(given, cst.List):
-        return [source.code(element.value) for element in given.elements]
+        return [source.code(element) for element in elements(given)]
     pairs = given.elements if isinstance(given, cst.Dict) else ()
     known = [pair for pair in pairs if isinstance(pair, cst.DictElement)]
     is_in_order = [source.code(pair.key) for pair in known] == [*map(str, range(len(pairs)))]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, is_call_to, sole
+from ..nodes import argument, called_name, dotted, elements, is_call_to
 from ..plan import Plan
 from ..rewrites import CallRewrite, Code, template
 from ..source import ParsedSource
@@ -27,9 +27,8 @@ def _ends(source: ParsedSource, given: cst.BaseExpression | None) -> tuple[str, 
     """The code of both ends of a range."""
     if given is None:
         return "", ""
-    if isinstance(given, (cst.List, cst.Tuple)) and len(given.elements) == 2:
-        low, high = (source.operand(element.value) for element in given.elements)
-        return low, high
+    if len(ends := elements(given)) == 2:
+        return source.operand(ends[0]), source.operand(ends[1])
     code = source.operand(given)
     return f"{code}[0]", f"{code}[1]"
 
@@ -199,15 +198,10 @@ def count_unique(case: FixCase) -> Iterator[Edit]:
     source, tf = case.source, case.source.tf
     for call in source.calls_to("unique_with_counts"):
         given, statement = argument(call, 0, "x"), source.statement_of(call)
-        small = sole(statement)
-        if given is None or statement is None:
+        targets = elements(source.target_of(call))
+        if given is None or statement is None or len(targets) != 3:
             continue
-        if not isinstance(small, cst.Assign) or small.value is not call:
-            continue
-        names = small.targets[0].target
-        if not isinstance(names, cst.Tuple) or len(names.elements) != 3:
-            continue
-        distinct, _, count = (element.value for element in names.elements)
+        distinct, _, count = targets
         floats, plan = before_rounding(source, given), Plan(source)
         values = source.code(distinct)
         if values == "_":
@@ -256,7 +250,7 @@ def uncast(source: ParsedSource, node: cst.BaseExpression) -> str:
         x = uncast(source, inner)
         return f"{source.tf}.reduce_sum({x}{further_args(source, node)})" if x else ""
     if called_name(node) in ("stack", "concat") and isinstance(inner, (cst.List, cst.Tuple)):
-        each = [uncast(source, element.value) for element in inner.elements]
+        each = [uncast(source, element) for element in elements(inner)]
         name = called_name(node)
         text = f"{source.tf}.{name}([{', '.join(each)}]{further_args(source, node)})"
         return text if all(each) else ""

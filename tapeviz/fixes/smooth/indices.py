@@ -9,7 +9,17 @@ import libcst as cst
 
 from ...trace.ids import VariableId
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, is_call_to, nodes_in, with_arguments
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    dotted,
+    elements,
+    is_call_to,
+    nodes_in,
+    parameters_of,
+    with_arguments,
+)
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
@@ -196,12 +206,9 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
     assign = source.enclosing(chosen, cst.Assign)
     if assign is None:
         return set()
-    target: cst.BaseExpression = assign.targets[0].target
-    names: set[str] = set()
-    if isinstance(target, (cst.Tuple, cst.List)) and len(target.elements) == 2:
-        target = target.elements[1].value
-    if isinstance(target, cst.Name):
-        names.add(target.value)
+    target = assign.targets[0].target
+    parts = elements(target)
+    names = {dotted(parts[1] if len(parts) == 2 else target)} - {""}
     for later in all_of(source.module, cst.Assign):
         made = later.targets[0].target
         read = {node.value for node in all_of(later.value, cst.Name)}
@@ -209,13 +216,11 @@ def _positions_of(source: ParsedSource, chosen: cst.Call) -> set[str]:
         if names & read and is_plain and isinstance(made, cst.Name):
             names.add(made.value)
     return names | {
-        parameter.name.value
+        parameter
         for function in all_of(source.module, cst.FunctionDef)
         for call in source.calls_of(function)
         for parameter, arg in zip(
-            (each for each in function.params.params if each.name.value != "self"),
-            call.args,
-            strict=False,
+            (each for each in parameters_of(function) if each != "self"), call.args, strict=False
         )
         if isinstance(arg.value, cst.Name) and arg.value.value in names
     }

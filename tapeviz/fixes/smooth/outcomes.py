@@ -77,15 +77,12 @@ def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpressi
     ``cast``: or a number that is rounded later, which is rounded here.
     """
     source, tf = case.source, case.source.tf
-    small = sole(statement)
-    target = small.targets[0].target if isinstance(small, cst.Assign) else None
-    is_named = isinstance(small, cst.Assign) and small.value is cast and len(small.targets) == 1
-    plan = Plan(source)
-    if is_named and isinstance(target, cst.Name):
+    target, plan = source.target_of(cast), Plan(source)
+    is_named = isinstance(target, cst.Name)
+    if isinstance(target, cst.Name):
         whole, inside = target.value, list(source.after(statement))
     else:
         whole, inside = plan.fresh_name("whole"), [statement, *source.after(statement)]
-        is_named = False
     result, inside = _up_to_result(case, statement, inside)
     if not inside:
         return ""

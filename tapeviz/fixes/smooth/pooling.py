@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, sole, with_arguments
+from ..nodes import all_of, argument, elements, with_arguments
 from ..plan import Plan
-from ..source import ParsedSource
 
 
 def pool_softly(case: FixCase) -> Iterator[Edit]:
@@ -20,7 +19,8 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
     """
     source, tf, code = case.source, case.source.tf, case.source.code
     for call in case.calls("max_pool_with_argmax"):
-        statement, name = source.statement_of(call), _name_of_positions(source, call)
+        statement, targets = source.statement_of(call), elements(source.target_of(call))
+        name = code(targets[1]) if len(targets) == 2 else ""
         given = argument(call, 0, "input")
         window = [
             argument(call, place, keyword)
@@ -48,12 +48,3 @@ def pool_softly(case: FixCase) -> Iterator[Edit]:
             plan.after(statement, f"{name} = {mean}({tf}.range({tf}.size({x}[0])))")
         title = "Estimate: a softmax average in each window, in place of its largest's position"
         yield from plan.edits(title)
-
-
-def _name_of_positions(source: ParsedSource, call: cst.Call) -> str:
-    """``i`` of ``_, i = call``."""
-    small = sole(source.statement_of(call))
-    target = small.targets[0].target if isinstance(small, cst.Assign) else None
-    if not isinstance(target, (cst.Tuple, cst.List)) or len(target.elements) != 2:
-        return ""
-    return source.code(target.elements[1].value)

@@ -14,8 +14,10 @@ from ..nodes import (
     argument,
     bound_names,
     dotted,
+    elements,
     is_call_to,
     pairs_of,
+    parameters_of,
     read_names,
     sole,
 )
@@ -212,7 +214,7 @@ def count_part_of_turn(case: FixCase) -> Iterator[Edit]:
             continue
         plan, place = Plan(source), test.params.index(level)
         counters = _count_part(plan, body, place, bound)
-        start = _elements(given[2]) if given[2] is not None else []
+        start = elements(given[2]) if given[2] is not None else []
         for counter in counters if len(start) == len(body.params) else ():
             value = start[counter]
             made = source.value_of(value)
@@ -229,7 +231,7 @@ _OF_LOOP = ("cond", "body", "loop_vars")
 class _Function:
     """A ``lambda``, or a ``def`` (``node``) with a single ``return``."""
 
-    params: tuple[str, ...]
+    params: Sequence[str]
     result: cst.BaseExpression
     node: cst.FunctionDef | None = None
 
@@ -237,25 +239,18 @@ class _Function:
 def _function(source: ParsedSource, given: cst.BaseExpression) -> _Function | None:
     """The function that a ``lambda`` or a name stands for."""
     if isinstance(given, cst.Lambda):
-        return _Function(tuple(each.name.value for each in given.params.params), given.body)
+        return _Function(parameters_of(given), given.body)
     defined = [d for d in all_of(source.module, cst.FunctionDef) if d.name.value == dotted(given)]
     returns = all_of(defined[0], cst.Return) if len(defined) == 1 else []
     if len(returns) != 1 or returns[0].value is None:
         return None
-    names = tuple(each.name.value for each in defined[0].params.params)
-    return _Function(names, returns[0].value, defined[0])
-
-
-def _elements(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    if not isinstance(node, (cst.Tuple, cst.List)):
-        return []
-    return [element.value for element in node.elements]
+    return _Function(parameters_of(defined[0]), returns[0].value, defined[0])
 
 
 def _count_part(plan: Plan, body: _Function, place: int, bound: _Bound) -> list[int]:
     """Let what grows by a number in each turn grow by the part of the step of the value at
     ``place`` that does not lie beyond the bound. The places of what grows so."""
-    source, results = plan.source, _elements(body.result)
+    source, results = plan.source, elements(body.result)
     if len(results) != len(body.params):
         return []
     made = bound_names(body.node.body) if body.node is not None else frozenset()

@@ -11,7 +11,16 @@ from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
 from ..blocks import gradient_call
 from ..forms import matches
 from ..model import Edit, FixCase
-from ..nodes import argument, bare, called_name, dotted, is_zero, with_arguments, without_argument
+from ..nodes import (
+    argument,
+    bare,
+    called_name,
+    dotted,
+    elements,
+    is_zero,
+    with_arguments,
+    without_argument,
+)
 from ..plan import Plan
 from ..rewrites import CallRewrite, template
 from ..source import ParsedSource
@@ -217,11 +226,8 @@ def give_ones(case: FixCase) -> Iterator[Edit]:
         return
     accumulators = case.calls("ForwardAccumulator")
     for _, (given, tangents) in with_arguments(accumulators, "primals", "tangents"):
-        parts = given.elements if isinstance(given, (cst.List, cst.Tuple)) else ()
-        ones = [
-            f"{source.tf}.ones_like({source.code(primal)})"
-            for primal in ([part.value for part in parts] or [given])
-        ]
+        parts = elements(given)
+        ones = [f"{source.tf}.ones_like({source.code(primal)})" for primal in parts or [given]]
         plan = Plan(source, {tangents: f"[{', '.join(ones)}]" if parts else ones[0]})
         yield from plan.edits(
             "Give tangents of 1, so that every element changes alike", is_estimate=True

@@ -9,7 +9,7 @@ import libcst as cst
 
 from ..blocks import Block, block_of_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, is_call_to, sole
+from ..nodes import all_of, called_name, dotted, elements, is_call_to, parameters_of, sole
 from ..plan import Plan
 from ..regions import Region, region_after, rounds_around
 from ..renaming import WRITING_METHODS, reads_of, rename_reads
@@ -222,9 +222,8 @@ def _spread(source: ParsedSource, write: Write) -> _Spread | None:
         elif isinstance(above, cst.Lambda):
             call = source.enclosing(above, cst.Call)
             call = call if call is not None and called_name(call) in _MAPPINGS else None
-            parameters = [parameter.name.value for parameter in above.params.params]
             given = [arg.value for arg in call.args[1:]] if call is not None else []
-            names = dict(zip(parameters, given, strict=False))
+            names = dict(zip(parameters_of(above), given, strict=False))
         elif isinstance(above, cst.FunctionDef):
             return None
         if name in names:
@@ -239,8 +238,7 @@ def _pairs(
     """Which name of a loop runs through what: ``zip`` and ``enumerate`` are seen through."""
     if isinstance(iterable, cst.Call):
         given = [arg.value for arg in iterable.args if arg.keyword is None]
-        if isinstance(target, (cst.Tuple, cst.List)):
-            targets = [element.value for element in target.elements]
+        if targets := elements(target):
             if called_name(iterable) == "zip":
                 pairs = [_pairs(t, i) for t, i in zip(targets, given, strict=False)]
                 return {name: value for mapping in pairs for name, value in mapping.items()}

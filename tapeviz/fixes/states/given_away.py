@@ -10,7 +10,16 @@ from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...wording import enumerated
 from ..blocks import Block, block_of_call, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, is_call_to, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    elements,
+    is_call_to,
+    parameters_of,
+    read_names,
+    sole,
+)
 from ..plan import Plan
 from ..renaming import rename_reads
 from ..source import CstStatement, ParsedSource
@@ -152,16 +161,10 @@ def _given_away(source: ParsedSource, rebinding: CstStatement, name: str) -> Cst
     """The ``del`` of the name before it is bound again, if there is one; else the rebinding."""
     for statement in source.before(rebinding):
         small = sole(statement)
-        if isinstance(small, cst.Del) and name in map(source.code, _deleted(small)):
+        deleted = small.target if isinstance(small, cst.Del) else None
+        if deleted is not None and name in map(source.code, elements(deleted) or [deleted]):
             return statement
     return rebinding
-
-
-def _deleted(statement: cst.Del) -> list[cst.CSTNode]:
-    target = statement.target
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return [each.value for each in target.elements]
-    return [target]
 
 
 def _before_rebinding(
@@ -176,8 +179,6 @@ def _before_rebinding(
     if any(name in bound_names(statement) for statement in source.before(block.node)):
         return block.node
     function = source.enclosing(block.node, cst.FunctionDef)
-    if function is not None and name in {
-        parameter.name.value for parameter in function.params.params
-    }:
+    if function is not None and name in parameters_of(function):
         return block.node
     return rebinding

@@ -10,7 +10,16 @@ import libcst as cst
 from ...wording import enumerated, listed
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, dotted, name_reads, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    dotted,
+    name_reads,
+    parameters_of,
+    read_names,
+    sole,
+)
 from ..plan import Plan
 from ..renaming import functions_that_read
 from ..source import ParsedSource
@@ -180,7 +189,7 @@ def _place_given(
     for method in all_of(kind.body, cst.FunctionDef):
         if method.name.value != "__init__":
             continue
-        params = [param.name.value for param in method.params.params[1:]]
+        params = parameters_of(method)[1:]
         for assign in all_of(method.body, cst.Assign):
             is_it = assign.targets[0].target.deep_equals(attribute)
             if is_it and dotted(assign.value) in params:

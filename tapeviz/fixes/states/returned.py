@@ -41,8 +41,8 @@ def _returned(case: FixCase, write: Write, line: int, block: Block | None) -> Ed
     function = source.enclosing(write.call, cst.FunctionDef)
     params: cst.Parameters
     if isinstance(above, cst.Lambda):
-        given_to, params = source.parent(above), above.params
-        called = dotted(given_to.targets[0].target) if isinstance(given_to, cst.Assign) else ""
+        params, given_to = above.params, source.target_of(above)
+        called = dotted(given_to) if given_to is not None else ""
         value = new_value(source, write, name, case.trace)
         if value is None:
             return None

@@ -11,7 +11,7 @@ import libcst as cst
 from ...text.called_names import VARIABLE_LISTS
 from ..blocks import Block, block_of_call, watch_inside
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, enclosed, nodes_in, sole
+from ..nodes import all_of, argument, called_name, dotted, elements, enclosed, nodes_in, sole
 from ..plan import Plan
 from ..regions import LoopRounds, region_after, rounds_around
 from ..renaming import rename_reads
@@ -59,8 +59,8 @@ def begin_with_tensors(
     v = plan.fresh_name("v")
     tensors = f"[{source.tf}.convert_to_tensor({v}) for {v} in {source.code(variables)}]"
     plan.before(loop, f"{new} = {tensors}")
-    listed = variables.elements if isinstance(variables, (cst.List, cst.Tuple)) else ()
-    names = {source.code(each.value): f"{new}[{place}]" for place, each in enumerate(listed)}
+    listed = enumerate(elements(variables))
+    names = {source.code(each): f"{new}[{place}]" for place, each in listed}
     names[source.code(variables)] = new
     watch_inside(plan, [loop], None, lambda asked: names.get(source.code(asked), ""))
 
@@ -77,8 +77,8 @@ def call_with_computed_weights(case: FixCase) -> Iterator[Edit]:
             if value is not None:
                 code = source.code(without_exit(value))
                 weights.append((keyword.removesuffix(_INITIALIZER), code))
-        assign = source.parent(made)
-        name = dotted(assign.targets[0].target) if isinstance(assign, cst.Assign) else ""
+        target = source.target_of(made)
+        name = dotted(target) if target is not None else ""
         calls = [
             call
             for call in all_of(source.module, cst.Call)
@@ -176,12 +176,10 @@ def _parted(
     """Gradients and variables of ``zip(gs, ws)`` or of ``[(g, w), …]``, as expressions."""
     if isinstance(pairs, cst.Call) and len(pairs.args) == 2:
         return pairs.args[0].value, pairs.args[1].value
-    both = [element.value for element in pairs.elements] if isinstance(pairs, cst.List) else []
-    if not both or not all(
-        isinstance(pair, cst.Tuple) and len(pair.elements) == 2 for pair in both
-    ):
+    both = [elements(pair) for pair in elements(pairs)]
+    if not both or not all(len(pair) == 2 for pair in both):
         return None
-    columns = ([pair.elements[at].value for pair in both] for at in (0, 1))  # type: ignore[attr-defined]
+    columns = zip(*both, strict=True)
     gradients, variables = (cst.List([cst.Element(item) for item in each]) for each in columns)
     return gradients, variables
 
@@ -194,11 +192,8 @@ def _steps(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     plan.before(step.statement, _stepped(plan, step, new, source.code(variables)))
     model = model_of_weights(source, variables)
     count = rename_reads(plan, variables, new, region.statements)
-    if isinstance(variables, (cst.List, cst.Tuple)):
-        for place, element in enumerate(variables.elements):
-            count += rename_reads(
-                plan, enclosed(element.value), f"{new}[{place}]", region.statements
-            )
+    for place, element in enumerate(elements(variables)):
+        count += rename_reads(plan, enclosed(element), f"{new}[{place}]", region.statements)
     if model:
         count += call_with_weights(plan, model, new, region.statements)
     if count:
@@ -209,7 +204,7 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     """The same for a step in each round of a loop; the variables are stepped, too."""
     rounds = rounds_around(source, step.statement, step.block)
     model = model_of_weights(source, step.variables)
-    listed = step.variables.elements if isinstance(step.variables, (cst.List, cst.Tuple)) else ()
+    listed = elements(step.variables)
     if rounds is None or not (model or listed):
         return
     plan = Plan(source)
@@ -219,7 +214,7 @@ def _steps_in_rounds(source: ParsedSource, step: _InnerStep) -> Iterator[Edit]:
     rename_reads(plan, step.variables, new, rounds.statements)
     count = call_with_weights(plan, model, new, rounds.statements) if model else 0
     for place, element in enumerate(listed):
-        count += rename_reads(plan, element.value, f"{new}[{place}]", rounds.statements)
+        count += rename_reads(plan, element, f"{new}[{place}]", rounds.statements)
     for written in nodes_in(step.statement):
         plan.changes.pop(written, None)  # what the optimizer steps
     if count:

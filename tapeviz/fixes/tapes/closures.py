@@ -11,7 +11,7 @@ from ...analysis.python.late_names import LateName
 from ...analysis.python.shadowed import Shadowed
 from ...wording import enumerated
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, name_reads, read_names, sole
+from ..nodes import all_of, argument, bound_names, name_reads, parameters_of, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .neighbours import dependents, makers_of
@@ -55,7 +55,7 @@ def use_shadowed(case: FixCase) -> Iterator[Edit]:
                 plan.remove(statement)
         title = f"Let {function.name.value} read the {name} that is meant, in place of its own"
     else:
-        names = [param.name.value for param in function.params.params]
+        names = parameters_of(function)
         for call in source.calls_to(function.name.value):
             given = argument(call, names.index(name) if name in names else len(names), name)
             if given is not None:

@@ -10,7 +10,7 @@ from ...analysis.causes.ops.custom_gradient import CustomGradient
 from ...analysis.causes.states.stateful import StatefulObject
 from ...wording import enumerated
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, is_call_to, sole
+from ..nodes import all_of, argument, called_name, dotted, elements, is_call_to, parameters_of, sole
 from ..plan import Plan, without_blank_lines
 from ..source import ParsedSource
 
@@ -30,13 +30,13 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
     for result in all_of(function.body, cst.Return):
         if source.enclosing(result, cst.FunctionDef) is not function:
             continue
-        value = result.value
-        if isinstance(value, cst.Tuple) and len(value.elements) == 2:
-            last = value.elements[1].value
-            if isinstance(last, cst.Lambda) or (isinstance(last, cst.Name) and last.value in inner):
-                plan.replace(value, value.elements[0].value)
-                yield from plan.edits(f"Let TensorFlow differentiate {function.name.value} itself")
-                return
+        parts = elements(result.value)
+        if result.value is None or len(parts) != 2:
+            continue
+        if isinstance(parts[1], cst.Lambda) or dotted(parts[1]) in inner:
+            plan.replace(result.value, parts[0])
+            yield from plan.edits(f"Let TensorFlow differentiate {function.name.value} itself")
+            return
 
 
 def differentiate_rest(case: FixCase) -> Iterator[Edit]:
@@ -45,13 +45,14 @@ def differentiate_rest(case: FixCase) -> Iterator[Edit]:
     source, function = case.source, _decorated(case)
     result = sole(source.statement(case.cause.line))
     inner = source.enclosing(result, cst.FunctionDef) if isinstance(result, cst.Return) else None
-    if function is None or inner is None or inner is function or not inner.params.params:
+    if not isinstance(result, cst.Return) or function is None or inner is None:
         return
-    given, upstream = getattr(result, "value", None), inner.params.params[0].name.value
-    elements = [e.value for e in given.elements] if isinstance(given, cst.Tuple) else [given]
-    params = [param.name.value for param in function.params.params]
-    pairs = zip(elements, params, strict=False)
-    lacking = [(e, name) for e, name in pairs if e is not None and dotted(e) == "None"]
+    if inner is function or not inner.params.params:
+        return
+    given, upstream = result.value, parameters_of(inner)[0]
+    parts = elements(given) or ([given] if given is not None else [])
+    pairs = zip(parts, parameters_of(function), strict=False)
+    lacking = [(part, name) for part, name in pairs if dotted(part) == "None"]
     body = list(function.body.body)
     at = body.index(inner) if inner in body else 0
     computing = [
@@ -84,10 +85,8 @@ def _value_returned(source: ParsedSource, function: cst.FunctionDef) -> str:
     """``y`` of ``return y, grad``; empty if it is no name."""
     for result in all_of(function.body, cst.Return):
         if source.enclosing(result, cst.FunctionDef) is function:
-            value = result.value
-            is_pair = isinstance(value, cst.Tuple) and len(value.elements) == 2
-            first = value.elements[0].value if isinstance(value, cst.Tuple) and is_pair else None
-            return first.value if isinstance(first, cst.Name) else ""
+            parts = elements(result.value)
+            return dotted(parts[0]) if len(parts) == 2 and isinstance(parts[0], cst.Name) else ""
     return ""
 
 
@@ -153,14 +152,9 @@ def pass_upstream(case: FixCase) -> Iterator[Edit]:
     function = source.enclosing(small, cst.FunctionDef)
     if function is None or not function.params.params:
         return
-    upstream = function.params.params[0].name.value
+    upstream = parameters_of(function)[0]
     plan = Plan(source)
-    given = (
-        [element.value for element in small.value.elements]
-        if isinstance(small.value, (cst.Tuple, cst.List))
-        else [small.value]
-    )
-    for value in given:
+    for value in elements(small.value) or [small.value]:
         if isinstance(value, cst.Name) and value.value == "None":
             plan.replace(value, upstream)
     title = f"Estimate: return the upstream gradient {upstream} where None is returned"
@@ -236,10 +230,10 @@ def _shape_of_zeros(source: ParsedSource, initial: cst.BaseExpression) -> str:
         return source.code(initial.args[0].value)
     shape: list[int] = []
     node = initial
-    while isinstance(node, (cst.List, cst.Tuple)) and node.elements:
-        shape.append(len(node.elements))
-        if any(not element.value.deep_equals(node.elements[0].value) for element in node.elements):
+    while parts := elements(node):
+        shape.append(len(parts))
+        if not all(part.deep_equals(parts[0]) for part in parts):
             return ""
-        node = node.elements[0].value
+        node = parts[0]
     is_zero = isinstance(node, cst.Float) and float(node.value) == 0.0
     return str(shape) if is_zero else ""

@@ -13,7 +13,7 @@ from ...analysis.flow.ends import Ends
 from ...analysis.python.shadowed import Shadowed
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, nodes_in, read_names, sole
+from ..nodes import all_of, argument, bound_names, called_name, elements, nodes_in, read_names, sole
 from ..plan import Plan, fitting
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement
@@ -246,7 +246,7 @@ def take_zeros(case: FixCase) -> Iterator[Edit]:
 def _values_of(case: FixCase, sources: cst.BaseExpression) -> str:
     code = case.source.code
     if isinstance(sources, (cst.List, cst.Tuple)):
-        return f"[{', '.join(f'{case.source.operand(e.value)}.value' for e in sources.elements)}]"
+        return f"[{', '.join(f'{case.source.operand(e)}.value' for e in elements(sources))}]"
     if len(case.call.sources) == 1 and case.call.sources[0].text == code(sources):
         return f"{case.source.operand(sources)}.value"
     return f"[v.value for v in {code(sources)}]"

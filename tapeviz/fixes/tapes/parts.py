@@ -10,7 +10,7 @@ from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.source import is_plain_path
 from ..blocks import gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, is_call_to, nodes_in
+from ..nodes import all_of, argument, elements, is_call_to, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -106,13 +106,10 @@ def _parts_expression(source: ParsedSource, asked: cst.BaseExpression) -> cst.Ba
         return source.bound_to(asked)
     if not isinstance(asked, (cst.List, cst.Tuple)):
         return asked
-    names = [source.code(element.value) for element in asked.elements]
+    names = [*map(source.code, elements(asked))]
     for assign in all_of(source.module, cst.Assign):
-        target = assign.targets[0].target
-        if isinstance(target, (cst.Tuple, cst.List)):
-            bound = [source.code(element.value) for element in target.elements]
-            if bound == names:
-                return assign.value
+        if [*map(source.code, elements(assign.targets[0].target))] == names:
+            return assign.value
     return None
 
 

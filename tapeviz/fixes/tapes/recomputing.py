@@ -9,7 +9,7 @@ import libcst as cst
 from ...wording import enumerated
 from ..blocks import Block, block_of_call, body_of, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import all_of, bound_names, read_names, sole
+from ..nodes import all_of, bound_names, parameters_of, read_names, sole
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from .neighbours import dependents, makers_of, place_in
@@ -109,7 +109,7 @@ def _named_arguments(
     found: dict[str, str] = {}
     if function is None:
         return found
-    names = [param.name.value for param in function.params.params]
+    names = parameters_of(function)
     if names[:1] in (["self"], ["cls"]):
         names = names[1:]
     for call in source.calls(line, function.name.value):

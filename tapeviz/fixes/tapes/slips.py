@@ -15,7 +15,7 @@ from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
 from ...analysis.errors.training.datasets import PAIRING
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, sole
+from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, parameters_of, sole
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import FUNCTIONS, twin_of
@@ -31,10 +31,10 @@ def spell_keyword(case: ErrorCase) -> Iterator[Edit]:
             if arg.keyword is None or arg.keyword.value != unknown:
                 continue
             names = [
-                param.name.value
+                name
                 for function in all_of(source.module, cst.FunctionDef)
                 if function.name.value in (called_name(call), "__init__")
-                for param in function.params.params
+                for name in parameters_of(function)
             ]
             names += takes.get(source.code(call.func), [])
             near = difflib.get_close_matches(unknown, names, n=1)
@@ -50,7 +50,7 @@ def add_self(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     for kind in all_of(source.module, cst.ClassDef):
         for function in all_of(kind.body, cst.FunctionDef):
-            names = [param.name.value for param in function.params.params]
+            names = parameters_of(function)
             is_meant = (kind.name.value, function.name.value) == case.match.groups()
             if is_meant and names[:1] != ["self"] and not function.decorators:
                 params, own = function.params, cst.Param(cst.Name("self"))

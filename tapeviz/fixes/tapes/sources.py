@@ -13,7 +13,7 @@ from ...trace.calls import Operand
 from ...trace.ids import TensorId
 from ..blocks import block_of_call, body_of, gradient_call, is_method_statement
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, dotted, header_nodes, sole
+from ..nodes import all_of, argument, called_name, dotted, elements, header_nodes, sole
 from ..plan import Plan
 from ..renaming import rename_reads
 from ..source import CstStatement, ParsedSource
@@ -196,9 +196,7 @@ def _join_outputs(case: FixCase, made: CstStatement, first: cst.Assign) -> Itera
 
 def _outputs(source: ParsedSource, assign: cst.Assign) -> list[str]:
     """The names of ``a, b = …``."""
-    target = assign.targets[0].target
-    parts = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
-    return [source.code(part.value) for part in parts]
+    return [*map(source.code, elements(assign.targets[0].target))]
 
 
 def _original(case: FixCase, source: Operand | None) -> str:

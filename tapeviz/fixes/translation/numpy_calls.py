@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from ..nodes import argument, dotted
+from ..nodes import argument, dotted, elements
 from ..source import ParsedSource
 
 
@@ -114,8 +114,8 @@ def _padded(source: ParsedSource, call: cst.Call) -> str:
     for the others, and where the pairs are written out."""
     x, width, mode, value = (source.argument_code(call, *at) for at in _PADDING)
     given = argument(call, 1, "pad_width")
-    pair = given.elements if given and isinstance(given, (cst.List, cst.Tuple)) else ()
-    if any(isinstance(end.value, (cst.List, cst.Tuple)) for end in pair) or len(pair) == 1:
+    pair = elements(given)
+    if any(isinstance(end, (cst.List, cst.Tuple)) for end in pair) or len(pair) == 1:
         pairs = width
     elif len(pair) == 2:
         pairs = f"[{width}] * len({x}.shape)"

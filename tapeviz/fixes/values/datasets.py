@@ -8,7 +8,16 @@ import libcst as cst
 
 from ..blocks import block_of_call, put_in_front
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, called_name, is_call_to, read_names, sole, with_arguments
+from ..nodes import (
+    all_of,
+    argument,
+    called_name,
+    elements,
+    is_call_to,
+    parameters_of,
+    read_names,
+    with_arguments,
+)
 from ..plan import Plan
 from ..source import ParsedSource
 from .leaving import PYTHON_FUNCTIONS
@@ -90,8 +99,7 @@ def _with_steps(source: ParsedSource, made: cst.Call, steps: tuple[str, ...]) ->
 
 def _places(source: ParsedSource, whole: cst.BaseExpression) -> list[cst.BaseExpression]:
     """The expressions at which a dataset is walked through: itself, or reads of its name."""
-    assign = source.parent(whole)
-    name = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+    name = source.target_of(whole)
     if isinstance(name, cst.Name):
         return list(_walked(source, name.value))
     return [whole] if _is_walk(source, whole) else []
@@ -100,16 +108,10 @@ def _places(source: ParsedSource, whole: cst.BaseExpression) -> list[cst.BaseExp
 def _parameters(source: ParsedSource, function: cst.BaseExpression) -> int:
     """How many parameters a function of the text has; 1 if it is not known."""
     if isinstance(function, cst.Lambda):
-        return len(function.params.params)
-    name = source.code(function)
-    return next(
-        (
-            len(found.params.params)
-            for found in all_of(source.module, cst.FunctionDef)
-            if found.name.value == name
-        ),
-        1,
-    )
+        return len(parameters_of(function))
+    defined = {each.name.value: each for each in all_of(source.module, cst.FunctionDef)}
+    found = defined.get(source.code(function))
+    return len(parameters_of(found)) if found is not None else 1
 
 
 def _mapped(source: ParsedSource, f: str, takes: int, elements: str, is_batch: bool) -> str:
@@ -179,8 +181,7 @@ def gather_by_position(case: FixCase) -> Iterator[Edit]:
         given = argument(call, 0, "tensors")
         if given is None or block is None:
             continue
-        several = given.elements if isinstance(given, cst.Tuple) else ()
-        values = [element.value for element in several] or [given]
+        values = elements(given) if isinstance(given, cst.Tuple) else [given]
         place = next((n for n, v in enumerate(values) if not isinstance(v, cst.Name)), 0)
         t = source.code(values[place])
         positions = f"{tf}.range({tf}.shape({t})[0])"
@@ -190,8 +191,7 @@ def gather_by_position(case: FixCase) -> Iterator[Edit]:
         beside = source.beside(block.node, loop.body.body[0]) if isinstance(loop, cst.For) else None  # type: ignore[arg-type]
         if not isinstance(loop, cst.For) or beside is None:
             continue
-        names = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
-        targets = [element.value for element in names] or [loop.target]
+        targets = elements(loop.target) or [loop.target]
         name = source.code(targets[place]) if len(targets) == len(values) else ""
         early = set().union(*map(read_names, source.before(beside)), read_names(values[place]))
         if name and name not in early:
@@ -213,14 +213,10 @@ def reduce_in_python(case: FixCase) -> Iterator[Edit]:
     source = case.source
     reductions = case.calls("reduce")
     for call, (start, function) in with_arguments(reductions, "initial_state", "reduce_func"):
-        statement = source.statement_of(call)
-        small = sole(statement)
-        if not isinstance(small, cst.Assign):
+        statement, target = source.statement_of(call), source.target_of(call)
+        if target is None or statement is None or not isinstance(call.func, cst.Attribute):
             continue
-        if small.value is not call or statement is None or not isinstance(call.func, cst.Attribute):
-            continue
-        y, f = source.code(small.targets[0].target), source.operand(function)
-        plan = Plan(source)
+        y, f, plan = source.code(target), source.operand(function), Plan(source)
         element, elements = plan.fresh_name("element"), source.code(call.func.value)
         plan.replace(call, source.code(start))
         plan.after(statement, f"for {element} in {elements}:\n    {y} = {f}({y}, {element})\n")

@@ -16,6 +16,7 @@ from ..nodes import (
     bound_names,
     called_name,
     dotted,
+    elements,
     enclosed,
     nodes_in,
     read_names,
@@ -107,7 +108,7 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
             continue
         module, _, known = dotted(function).partition(".")
         if module == source.np:
-            taken = [cst.Arg(element.value) for element in given.elements]
+            taken = [cst.Arg(element) for element in elements(given)]
             if known in FUNCTIONS and taken:
                 plan, twins = Plan(source), Translated(case, ())
                 plan.replace(call, twins.function(cst.Call(function, taken), known))
@@ -117,7 +118,7 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
         inside: cst.CSTNode | None = function
         if not isinstance(inside, cst.Lambda):
             inside = _function_named(source, source.code(function))
-        names = [cst.Arg(element.value) for element in given.elements]
+        names = [cst.Arg(element) for element in elements(given)]
         name = source.code(function) if inside is not function else "the lambda"
         place = [arg.value for arg in call.args].index(function)
         for has_vectors in (False, True):

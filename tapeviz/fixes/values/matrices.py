@@ -9,7 +9,7 @@ from math import prod
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, bound_names, called_name, dotted, read_names, sole
+from ..nodes import all_of, bound_names, called_name, dotted, elements, read_names, sole
 from ..source import CstStatement, ParsedSource
 from ..translation.translating import Translated
 from .leaving import nodes_of_region
@@ -80,7 +80,7 @@ def _first_elements(source: ParsedSource, made: cst.Call) -> dict[_Place, str]:
     if any(not _is_float(arg) for arg in made.args if arg.keyword is not None):
         return {}
     size = positional[0]
-    sizes = [e.value for e in size.elements] if isinstance(size, (cst.Tuple, cst.List)) else [size]
+    sizes = elements(size) or [size]
     shape = [each.evaluated_value for each in sizes if isinstance(each, cst.Integer)]
     if len(shape) < len(sizes) or name not in _MAKING:
         return {}

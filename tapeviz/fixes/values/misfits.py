@@ -16,7 +16,7 @@ from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..forms import matches
 from ..model import Edit, ErrorCase
-from ..nodes import bare, called_name, dotted, nodes_in
+from ..nodes import bare, called_name, dotted, elements, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import METHODS, function_for_method
@@ -234,8 +234,8 @@ def give_tensors(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     plan = Plan(source)
     for given in case.nodes(cst.Arg):
-        for each in given.value.elements if isinstance(given.value, (cst.List, cst.Tuple)) else ():
-            plan.replace(each.value, f"{source.tf}.convert_to_tensor({source.code(each.value)})")
+        for each in elements(given.value):
+            plan.replace(each, f"{source.tf}.convert_to_tensor({source.code(each)})")
     yield from plan.edits("Give the model tensors alone, no array beside a tensor")
 
 

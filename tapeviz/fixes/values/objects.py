@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, FixCase
-from ..nodes import all_of, called_name, dotted, is_call_to, with_arguments
+from ..nodes import all_of, called_name, dotted, elements, is_call_to, with_arguments
 from ..plan import Plan
 from ..source import ParsedSource
 
@@ -81,6 +81,5 @@ def keep_in_list(case: FixCase) -> Iterator[Edit]:
 def _single(source: ParsedSource, call: cst.Call) -> str:
     """The code of what is put in: of ``q.enqueue([x])`` the only part."""
     given = call.args[0].value if call.args else None
-    if isinstance(given, (cst.List, cst.Tuple)) and len(given.elements) == 1:
-        given = given.elements[0].value
-    return source.code(given) if given is not None else ""
+    parts = elements(given)
+    return source.code(parts[0] if len(parts) == 1 else given) if given is not None else ""
