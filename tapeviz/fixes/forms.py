@@ -13,29 +13,20 @@ and factors do not matter; numbers are compared by value. In a form
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import libcst as cst
 
 from .nodes import argument, called_name
 
-if TYPE_CHECKING:
-    from .source import ParsedSource
-
 _Parts: TypeAlias = "dict[str, cst.CSTNode]"
+_ValueOf: TypeAlias = "Callable[[cst.Name], cst.CSTNode]"
 
-_SPELLING = (
-    cst.BaseParenthesizableWhitespace,
-    cst.LeftParen,
-    cst.RightParen,
-    cst.LeftSquareBracket,
-    cst.RightSquareBracket,
-    cst.Comma,
-    cst.Dot,
-    cst.Colon,
-)
+# Types are compared by "is" and "in": an instance check of a class of libcst takes a microsecond.
+_SPELLING = {cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.LeftParen, cst.RightParen}
+_SPELLING |= {cst.LeftSquareBracket, cst.RightSquareBracket, cst.Comma, cst.Dot, cst.Colon}
 
 
 EQUAL = ("_a == _b", "equal(x=_a, y=_b)")
@@ -45,12 +36,12 @@ LESS = ("_a < _b", "_a <= _b", "less(x=_a, y=_b)", "less_equal(x=_a, y=_b)")
 
 
 def match(
-    node: cst.CSTNode | None, *forms: str, source: ParsedSource | None = None
+    node: cst.CSTNode | None, *forms: str, value_of: _ValueOf | None = None
 ) -> Sequence[cst.BaseExpression]:
     """The parts of an expression that has one of the forms, in the order of their letters; empty
-    for any other. ``source``: names in it may stand for what they are bound to there."""
-    for form in forms if node is not None else ():
-        for parts in _matches(_parsed(form), node, source, {}):  # type: ignore[arg-type]
+    for any other. ``value_of``: gives what a name in it is bound to, which may have the form."""
+    for form in map(_parsed, forms) if node is not None else ():
+        for parts in _matches(form, node, value_of, {}):  # type: ignore[arg-type]
             return [parts[letter] for letter in sorted(parts)]  # type: ignore[misc]
     return ()
 
@@ -79,22 +70,21 @@ def is_same(node: cst.CSTNode, other: cst.CSTNode) -> bool:
 
 
 def _kind(node: cst.CSTNode) -> object:
-    """What two nodes have in common that may be the same but for the nodes inside them."""
-    if isinstance(node, (cst.Integer, cst.Float)):
-        return float(node.evaluated_value)
-    if isinstance(node, cst.SimpleString):
-        return node.evaluated_value
-    if isinstance(node, cst.Slice):
-        return [end is not None for end in (node.lower, node.upper, node.step)]
-    return node.value if isinstance(node, cst.Name) else type(node)
+    """Equal for two nodes that may be the same but for the nodes inside them."""
+    kind = type(node)
+    if kind is cst.Slice:
+        return [getattr(node, end) is not None for end in ("lower", "upper", "step")]
+    if kind in (cst.Integer, cst.Float, cst.SimpleString):
+        return node.evaluated_value  # type: ignore[attr-defined]
+    return node.value if isinstance(node, cst.Name) else kind
 
 
 def _inside(node: cst.CSTNode) -> list[cst.CSTNode]:
-    return [child for child in node.children if not isinstance(child, _SPELLING)]
+    return [child for child in node.children if type(child) not in _SPELLING]
 
 
 def _matches(
-    form: cst.CSTNode, node: cst.CSTNode, source: ParsedSource | None, parts: _Parts
+    form: cst.CSTNode, node: cst.CSTNode, value_of: _ValueOf | None, parts: _Parts
 ) -> Iterator[_Parts]:
     """``parts`` with those of the node, for each way in which it has the form."""
     if isinstance(form, cst.Name) and form.value.startswith("_"):
@@ -102,23 +92,22 @@ def _matches(
             yield {**parts, form.value: node}
         return
     if isinstance(form, cst.NamedExpr):
-        for inside in _matches(form.value, node, source, parts):
-            yield from _matches(form.target, node, source, inside)
+        for inside in _matches(form.value, node, value_of, parts):
+            yield from _matches(form.target, node, value_of, inside)
         return
-    if isinstance(node, cst.Name) and source is not None and not isinstance(form, cst.Name):
-        node = source.value_of(node)
+    if isinstance(node, cst.Name) and value_of is not None and not isinstance(form, cst.Name):
+        node = value_of(node)
     if isinstance(form, cst.Call) and isinstance(node, cst.Call):
-        yield from _matches_call(form, node, source, parts)
+        yield from _matches_call(form, node, value_of, parts)
     elif _kind(form) == _kind(node):
         wanted, given = _inside(form), _inside(node)
-        yield from _match_each(wanted, given, source, parts)
-        operator = getattr(form, "operator", None)
-        if isinstance(operator, (cst.Add, cst.Multiply)):
-            yield from _match_each(wanted, given[::-1], source, parts)
+        yield from _match_each(wanted, given, value_of, parts)
+        if type(getattr(form, "operator", None)) in (cst.Add, cst.Multiply):
+            yield from _match_each(wanted, given[::-1], value_of, parts)
 
 
 def _matches_call(
-    form: cst.Call, node: cst.Call, source: ParsedSource | None, parts: _Parts
+    form: cst.Call, node: cst.Call, value_of: _ValueOf | None, parts: _Parts
 ) -> Iterator[_Parts]:
     if called_name(form) != called_name(node):
         return
@@ -136,17 +125,17 @@ def _matches_call(
         given.append(node.func.value if isinstance(node.func, cst.Attribute) else None)
     known = [each for each in given if each is not None]
     if len(known) == len(given):
-        yield from _match_each(wanted, known, source, parts)
+        yield from _match_each(wanted, known, value_of, parts)
 
 
 def _match_each(
     forms: Sequence[cst.CSTNode],
     nodes: Sequence[cst.CSTNode],
-    source: ParsedSource | None,
+    value_of: _ValueOf | None,
     parts: _Parts,
 ) -> Iterator[_Parts]:
     if len(forms) == len(nodes) == 0:
         yield parts
     elif len(forms) == len(nodes):
-        for first in _matches(forms[0], nodes[0], source, parts):
-            yield from _match_each(forms[1:], nodes[1:], source, first)
+        for first in _matches(forms[0], nodes[0], value_of, parts):
+            yield from _match_each(forms[1:], nodes[1:], value_of, first)

@@ -145,7 +145,7 @@ def without_argument(call: cst.Call, given: cst.BaseExpression) -> cst.Call:
 
 
 def elements(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
-    """What stands in a list or tuple that is written out; nothing for any other expression."""
+    """The parts of a list or tuple that is written out; none of any other expression."""
     listed = node.elements if isinstance(node, (cst.List, cst.Tuple)) else ()
     return [element.value for element in listed]
 

@@ -51,7 +51,7 @@ def test_names_are_followed_where_a_form_has_more_than_a_name() -> None:
     source = ParsedSource("e = tf.exp(x)\np = e / (e + 1)\n")
     (quotient,) = (node for node in nodes_in(source.module) if match(node, "_a / _b"))
     form = "exp(_x) / (1 + exp(_x))"
-    assert [source.code(x) for x in match(quotient, form, source=source)] == ["x"]
+    assert [source.code(x) for x in match(quotient, form, value_of=source.value_of)] == ["x"]
     assert not match(quotient, form)
 
 

@@ -77,7 +77,7 @@ _LOGIC = {
     "{tf}.maximum({}, {})": ("_a or _b", "_a | _b", "logical_or(x=_a, y=_b)"),
     "(1.0 - {})": ("not _a", "~_a", "logical_not(x=_a)"),
 }
-"""What stands for conditions that are made of others, each with their forms."""
+"""The code for conditions that are made of others, each with their forms."""
 
 
 def blend(case: FixCase) -> Iterator[Edit]:

@@ -20,7 +20,7 @@ def _log_in_one_step(case: FixCase, call: cst.Call) -> str:
     """``log(1 + exp(x))`` and ``log1p(exp(x))`` → ``softplus(x)``, and see :func:`_log`."""
     source = case.source
     if called_name(call) == "log1p":
-        return _softplus(source, match(call, "log1p(exp(_x, *_), *_)", source=source))
+        return _softplus(source, match(call, "log1p(exp(_x, *_), *_)", value_of=source.value_of))
     return _log(case, call.args[0].value) if call.args else ""
 
 
@@ -37,13 +37,13 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
         brackets = source.code(given).removeprefix(source.code(given.value))
         return f"{source.operand(cst.parse_expression(whole))}{brackets}" if whole else ""
     if isinstance(given, cst.BinaryOperation):
-        if inverse := match(given, "1 / (1 + exp(_x, *_))", source=source):
+        if inverse := match(given, "1 / (1 + exp(_x, *_))", value_of=source.value_of):
             return f"-{_softplus(source, inverse)}"
-        quotient = match(given, "exp(_a, *_) / _b", source=source)
+        quotient = match(given, "exp(_a, *_) / _b", value_of=source.value_of)
         total = _log_of_sum(source, quotient[1]) if quotient else ""
         if total:
             return f"{source.operand(quotient[0])} - {total}"
-        return _softplus(source, match(given, "1 + exp(_x, *_)", source=source))
+        return _softplus(source, match(given, "1 + exp(_x, *_)", value_of=source.value_of))
     if is_call_to(given, *_PARTS, "reduce_sum") and given.args:
         first = given.args[0].value
         is_sum = called_name(given) == "reduce_sum"
@@ -61,7 +61,7 @@ def _log(case: FixCase, node: cst.BaseExpression) -> str:
 def _log_of_picked(case: FixCase, node: cst.BaseExpression) -> str:
     """``x * one_hot(i, n)`` → ``log(x) * one_hot(i, n)``, else empty: of each row one is left."""
     source = case.source
-    mask, x = match(node, "(_m := one_hot(*_)) * _x", source=source) or (None, None)
+    mask, x = match(node, "(_m := one_hot(*_)) * _x", value_of=source.value_of) or (None, None)
     whole = _log(case, x) if x is not None else ""
     if not whole or mask is None:
         return ""
@@ -71,7 +71,7 @@ def _log_of_picked(case: FixCase, node: cst.BaseExpression) -> str:
 def _log_of_sum(source: ParsedSource, node: cst.BaseExpression) -> str:
     """``sum(exp(x), axis)`` → ``logsumexp(x, axis)``, else empty."""
     total = source.value_of(node)
-    exponent = match(total, "reduce_sum(exp(_x, *_), *_)", source=source)
+    exponent = match(total, "reduce_sum(exp(_x, *_), *_)", value_of=source.value_of)
     if not exponent or not isinstance(total, cst.Call):
         return ""
     rest = source.further_arguments(total, total.args[0].value)
@@ -110,9 +110,9 @@ def stable_quotient(case: FixCase) -> Iterator[Edit]:
     sigmoids, shifts = Plan(source), Plan(source)
     for node, (above, below) in quotients.items():
         forms = ("1 / (1 + exp(-_x, *_))", "exp(_x, *_) / (1 + exp(_x, *_))")
-        if given := match(node, *forms, source=source):
+        if given := match(node, *forms, value_of=source.value_of):
             sigmoids.replace(node, f"{source.tf}.sigmoid({source.code(given[0])})")
-        elif given := match(node, "1 / (1 + exp(_x, *_))", source=source):
+        elif given := match(node, "1 / (1 + exp(_x, *_))", value_of=source.value_of):
             sigmoids.replace(node, f"{source.tf}.sigmoid(-{source.operand(given[0])})")
         _shift(shifts, above, below, quotients)
     yield from sigmoids.edits("Use tf.sigmoid, which computes the same and stays finite")
