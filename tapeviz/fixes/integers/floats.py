@@ -8,10 +8,12 @@ from functools import partial
 import libcst as cst
 
 from ...trace.ids import VariableId
+from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
     argument,
+    bare,
     bound_names,
     called_name,
     dotted,
@@ -24,6 +26,7 @@ from ..nodes import (
     separated,
 )
 from ..plan import Plan
+from ..smooth.comparisons import LOGIC
 from ..source import CstStatement, ParsedSource
 from ..values.estimates import straight_through
 from ..values.stopping import inner
@@ -144,24 +147,15 @@ def soft_logic(case: FixCase) -> Iterator[Edit]:
             node = node.args[0].value
         return f"{tf}.cast({source.code(node)}, {tf}.float32)"
 
-    logic = {
-        "logical_and": lambda a, b: f"{a} * {b}",
-        "logical_or": lambda a, b: f"{tf}.maximum({a}, {b})",
-    }
     count = 0
     for call in all_of(source.module, cst.Call):
-        name = called_name(call)
         if id(call) in masks:
             plan.replace(call, _first_given)
-            continue
-        if name in logic and len(call.args) >= 2:
-            text = logic[name](number(call.args[0].value), number(call.args[1].value))
-        elif name == "logical_not" and call.args:
-            text = f"1.0 - {number(call.args[0].value)}"
-        else:
-            continue
-        count += 1
-        plan.replace(call, text)
+        for text, forms in LOGIC.items():
+            if parts := match(call, *forms):
+                new = text.format(*map(number, parts), tf=tf)
+                plan.replace(call, bare(cst.parse_expression(new)))
+                count += 1
     if masks and count:
         title = "Estimate: masks of numbers from 0 to 1, a product in place of logical_and"
         yield from plan.edits(title)

@@ -35,7 +35,7 @@ def soft_truth(
     ``float()`` and ``.numpy()``.
     """
     condition = without_exit(source.value_of(without_exit(condition)))
-    for form, forms in _LOGIC.items():
+    for form, forms in LOGIC.items():
         if parts := match(condition, *forms):
             soft = [soft_truth(source, part, number) for part in parts]
             return form.format(*soft, tf=source.tf) if all(soft) else ""
@@ -72,7 +72,7 @@ _NEW_AXIS = ("None", "newaxis")
 _REDUCING = {"reduce_any": "reduce_max", "reduce_all": "reduce_min"}
 _REDUCING |= {name: name for name in ("reshape", "expand_dims", "squeeze")}
 
-_LOGIC = {
+LOGIC = {
     "({} * {})": ("_a and _b", "_a & _b", "logical_and(x=_a, y=_b)"),
     "{tf}.maximum({}, {})": ("_a or _b", "_a | _b", "logical_or(x=_a, y=_b)"),
     "(1.0 - {})": ("not _a", "~_a", "logical_not(x=_a)"),

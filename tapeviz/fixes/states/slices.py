@@ -1,7 +1,7 @@
 """Write the expression of a tensor that has a new value at ``x[…]``.
 
 Whole rows by number become ``tensor_scatter_nd_update``; ranges become ``concat`` of what stays
-and what is new, axis by axis.
+and what is new, axis by axis; a comparison becomes ``where``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
+
+from ..forms import match
+from ..source import ParsedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,48 @@ class SlicedAxis:
             end = _plus_one(self.index)
             return f"{end}:" if end else ""
         return f"{self.end}:" if self.end else ""
+
+
+def written_part(small: cst.CSTNode | None) -> cst.Subscript | None:
+    """``out[i, j]`` of ``out[i, j] = …`` and of ``out[i, j] += …``."""
+    target: cst.BaseExpression | None = None
+    if isinstance(small, cst.AugAssign):
+        target = small.target
+    elif isinstance(small, cst.Assign) and len(small.targets) == 1:
+        target = small.targets[0].target
+    is_of_name = isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name)
+    return target if is_of_name else None  # type: ignore[return-value]
+
+
+def after_write(
+    source: ParsedSource, write: cst.Assign | cst.AugAssign, value: cst.BaseExpression
+) -> str:
+    """The tensor after ``x[…] = value`` or ``x[…] += value``; empty for another form."""
+    target, tf = written_part(write), source.tf
+    if target is None:
+        return ""
+    name, part, new = source.code(target.value), source.code(target), source.code(value)
+    mask = next(iter(match(target, "_v[_i]")), None)
+    is_mask = isinstance(mask, cst.Comparison)
+    axes = axes_of(target, None) or ()
+    if isinstance(write, cst.AugAssign):
+        sign = source.code(write.operator).strip().removesuffix("=")
+        new = f"{name if is_mask else part} {sign} {source.operand(value)}"
+    elif isinstance(value, cst.BaseNumber) and not (is_mask or all(axis.index for axis in axes)):
+        new = f"{tf}.zeros_like({part}) + {new}"  # a number has no axes to join along
+    if mask is not None and is_mask:
+        return f"{tf}.where({source.code(mask)}, {new}, {name})"
+    return with_part(tf, name, target, None, new)
+
+
+def with_part(
+    tf: str, name: str, subscript: cst.Subscript, shape: Sequence[int | None] | None, value: str
+) -> str:
+    """The tensor ``name`` with ``value`` at a subscript; empty for one of another form."""
+    axes = axes_of(subscript, shape)
+    if axes is None:
+        return _stepped(tf, name, subscript, shape, value)
+    return _updated(tf, name, axes, value)
 
 
 def axes_of(
@@ -90,7 +135,7 @@ def _range(part: cst.Slice, shape: Sequence[int | None] | None, place: int) -> S
     return SlicedAxis("" if start == "0" else start, end)
 
 
-def updated(tf: str, name: str, axes: Sequence[SlicedAxis], value: str) -> str:
+def _updated(tf: str, name: str, axes: Sequence[SlicedAxis], value: str) -> str:
     """The tensor ``name`` with ``value`` at these axes."""
     while axes and axes[-1].is_whole:
         axes = axes[:-1]
@@ -128,7 +173,7 @@ def _joined(tf: str, name: str, axes: Sequence[SlicedAxis], value: str, place: i
     return f"{tf}.concat([{', '.join(kept)}], {place})" if len(kept) > 1 else inner
 
 
-def stepped(
+def _stepped(
     tf: str, name: str, subscript: cst.Subscript, shape: Sequence[int | None] | None, value: str
 ) -> str:
     """The tensor with ``value`` at ``[start:end:step]`` of its first axis; empty if it is other."""

@@ -12,7 +12,7 @@ from ...trace.model import Trace
 from ..nodes import all_of, argument, as_term, called_name, dotted
 from ..renaming import WRITING_METHODS
 from ..source import CstStatement, ParsedSource
-from .slices import axes_of, stepped, updated
+from .slices import with_part
 
 _MODULES = ("state_ops", "v1", "K", "backend")
 
@@ -116,12 +116,7 @@ def new_value(
     last = write.values[-1]
     if write.method == "assign":
         if write.subscript is not None:
-            shape = _shape(trace, write)
-            axes = axes_of(write.subscript, shape)
-            if axes is None:
-                text = stepped(tf, now, write.subscript, shape, code(last))
-            else:
-                text = updated(tf, now, axes, code(last))
+            text = with_part(tf, now, write.subscript, _shape(trace, write), code(last))
             return cst.parse_expression(text) if text else None
         if isinstance(last, (cst.List, cst.Tuple)):
             return cst.parse_expression(f"{tf}.convert_to_tensor({code(last)})")

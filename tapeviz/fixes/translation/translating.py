@@ -24,7 +24,7 @@ from ..nodes import (
 )
 from ..plan import Plan, fitting
 from ..source import ParsedSource
-from ..states.slices import axes_of, stepped, updated
+from ..states.slices import after_write, written_part
 from ..values.caches import take_caches_away
 from .formatting import is_format_method, is_percent_format, sole_expression, unformatted, written
 from .numpy_calls import interpolated_by, solved_vector
@@ -384,8 +384,8 @@ def _without_no_op(line: cst.SimpleStatementLine) -> cst.CSTNode:
 def _written(source: ParsedSource, small: cst.Assign | cst.AugAssign) -> str:
     """``a`` of ``a[…] = v`` where it is an array that was copied from another, or taken from a
     tensor; else empty."""
-    target = small.target if isinstance(small, cst.AugAssign) else small.targets[0].target
-    if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+    target = written_part(small)
+    if target is None or not isinstance(target.value, cst.Name):
         return ""
     made, seen = source.bound_to(target.value), set[cst.CSTNode]()
     while isinstance(made, cst.Name) and made not in seen:
@@ -399,23 +399,7 @@ def _rebound(
     source: ParsedSource, name: str, small: cst.Assign | cst.AugAssign
 ) -> cst.Assign | cst.AugAssign:
     """``a[1:-1] = v`` → ``a = tf.concat([a[:1], v, a[-1:]], 0)``, where the form is known."""
-    target = small.target if isinstance(small, cst.AugAssign) else small.targets[0].target
-    assert isinstance(target, cst.Subscript)
-    value = source.operand(small.value)
-    if isinstance(small, cst.AugAssign):
-        sign = source.code(small.operator).strip().removesuffix("=")
-        value = f"{source.code(target)} {sign} {value}"
-    elif isinstance(small.value, cst.BaseNumber):
-        value = f"{source.tf}.zeros_like({source.code(target)}) + {value}"
-    index = target.slice[0].slice
-    axes = axes_of(target, None)
-    if isinstance(index, cst.Index) and isinstance(index.value, cst.Comparison):
-        given = source.operand(small.value)
-        text = f"{source.tf}.where({source.code(index.value)}, {given}, {name})"
-    elif axes is not None:
-        text = updated(source.tf, name, axes, value)
-    else:
-        text = stepped(source.tf, name, target, None, value)
+    text = after_write(source, small, small.value)
     if not text:
         return small
     return cst.Assign([cst.AssignTarget(cst.Name(name))], cst.parse_expression(text))

@@ -12,7 +12,7 @@ from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 from ..smooth.widths import window_of
 from ..source import ParsedSource
-from ..states.slices import axes_of, updated
+from ..states.slices import after_write, written_part
 from ..translation.numpy_words import without_exit
 
 _MAKING = ("zeros", "empty", "ones", "full", "zeros_like", "ones_like", "empty_like", "full_like")
@@ -22,7 +22,7 @@ def fill_tensor(case: FixCase) -> Iterator[Edit]:
     """``out[i, j] = t`` with ``out = np.zeros(…)`` → ``out = tf.tensor_scatter_nd_update(…)``."""
     source = case.source
     for line in case.lines():
-        written = _written(sole(source.statement(line)))
+        written = written_part(sole(source.statement(line)))
         made = _made(source, written) if written is not None else None
         if written is None or made is None:
             continue
@@ -36,20 +36,20 @@ def bind_new_tensor(case: ErrorCase) -> Iterator[Edit]:
     """``x[i] = e`` of a tensor, which cannot be changed → a new tensor under the same name; of a
     ``tf.Variable`` the slice assign that does the same."""
     source, trace, failure = case.source, case.trace, case.failure
-    written = _written(sole(source.statement(failure.line)))
+    written = written_part(sole(source.statement(failure.line)))
     if written is None:
         return
     plan, name = Plan(source), source.code(written.value)
     bound = [each.tensors for each in trace.bindings if each.name == name]
     held = [VariableId(tensor) for tensor, text in (bound[-1] if bound else ()) if text == name]
     if "Variable" in failure.message or any(each in trace.variables for each in held):
-        for write in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
-            target = _written(write)
+        for write in _assigning(source):
+            target = written_part(write)
             if target is not None and source.code(target.value) == name:
-                value = source.code(_written_value(source, write))
-                text = f"{source.code(target)}.assign({value})"
-                if mask := _mask(source, target):
-                    text = f"{name}.assign({source.tf}.where({mask}, {value}, {name}))"
+                text = f"{source.code(target)}.assign({source.code(_written_value(source, write))})"
+                new = after_write(source, write, write.value)
+                if new.startswith(f"{source.tf}.where("):  # a mask, which assign does not take
+                    text = f"{name}.assign({new})"
                 call = cst.Expr(cst.parse_expression(text))
                 plan.replace(write, lambda old, new=call: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
         yield from plan.edits(f"Write into {name} by assign")
@@ -58,29 +58,20 @@ def bind_new_tensor(case: ErrorCase) -> Iterator[Edit]:
     yield from plan.edits(f"Make a new tensor {name} with the new elements")
 
 
+def _assigning(source: ParsedSource) -> list[cst.Assign | cst.AugAssign]:
+    return [*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)]
+
+
 def _bind_updated(plan: Plan, name: str) -> None:
     """Let each write into elements of ``name`` bind it to a tensor that has the new elements."""
     source = plan.source
-    for small in (*all_of(source.module, cst.Assign), *all_of(source.module, cst.AugAssign)):
-        target = _written(small)
-        if target is None or source.code(target.value) != name:
+    for small in _assigning(source):
+        target = written_part(small)
+        new = after_write(source, small, without_exit(small.value))
+        if target is None or source.code(target.value) != name or not new:
             continue
-        value, axes = _written_value(source, small), axes_of(target, None)
-        if mask := _mask(source, target):
-            text = f"{source.tf}.where({mask}, {source.code(value)}, {name})"
-        elif axes is not None:
-            text = updated(source.tf, name, axes, source.code(value))
-        else:
-            continue
-        bound = cst.Assign([cst.AssignTarget(cst.Name(name))], cst.parse_expression(text))
+        bound = cst.Assign([cst.AssignTarget(cst.Name(name))], cst.parse_expression(new))
         plan.replace(small, lambda old, new=bound: new.with_changes(semicolon=old.semicolon))  # type: ignore[misc]
-
-
-def _mask(source: ParsedSource, target: cst.Subscript) -> str:
-    """The comparison that picks the elements which are written; empty for indices."""
-    part = target.slice[0].slice
-    is_mask = isinstance(part, cst.Index) and isinstance(part.value, cst.Comparison)
-    return source.code(part.value) if isinstance(part, cst.Index) and is_mask else ""
 
 
 def blend_window(case: FixCase) -> Iterator[Edit]:
@@ -89,7 +80,7 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
     source, tf = case.source, case.source.tf
     for line in case.lines():
         small = sole(source.statement(line))
-        written = _written(small)
+        written = written_part(small)
         made = _made(source, written) if written is not None else None
         if written is None or made is None or not isinstance(small, cst.Assign):
             continue
@@ -107,18 +98,6 @@ def blend_window(case: FixCase) -> Iterator[Edit]:
         plan.replace(small.value, f"{name} * (1.0 - {window}) + {value} * {window}")
         title = f"Estimate: write into {name} by weights that go over from 0 to 1 at the edge"
         yield from plan.edits(title)
-
-
-def _written(small: cst.CSTNode | None) -> cst.Subscript | None:
-    """``out[i, j]`` of ``out[i, j] = …`` and of ``out[i, j] += …``."""
-    if isinstance(small, cst.AugAssign):
-        target: cst.BaseExpression = small.target
-    elif isinstance(small, cst.Assign) and len(small.targets) == 1:
-        target = small.targets[0].target
-    else:
-        return None
-    is_of_name = isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name)
-    return target if is_of_name else None  # type: ignore[return-value]
 
 
 def _written_value(source: ParsedSource, small: cst.CSTNode | None) -> cst.BaseExpression:
