@@ -142,6 +142,8 @@ class Translated:
 
     def _call(self, call: cst.Call) -> None:
         name = called_name(call)
+        if self._takes_out_integers(call):
+            return
         if (value := written(self.source, call)) is not None:
             self._do(call, lambda _: fitting(self.source, call, self.plan.changed(value)))
             return
@@ -287,6 +289,19 @@ class Translated:
         left = [leave.tensor for leave in trace.leaves if leave.site.line == line]
         values = [trace.value(tensor) for tensor in left]
         return bool(left) and all(v is not None and not (v % 1).any() for v in values)
+
+    def _takes_out_integers(self, call: cst.Call) -> bool:
+        """Whether only integers and booleans left TensorFlow on the line of ``int(…)``,
+        ``.numpy()`` or the like: they have no gradient, and as plain numbers they go with any
+        dtype, which tensors of integers do not."""
+        if called_name(call) not in (*LEAVING_FUNCTIONS, *LEAVING_METHODS):
+            return False
+        line, tensors = self.source.line(call), self.trace.tensors
+        left = [tensors.get(leave.tensor) for leave in self.trace.leaves if leave.site.line == line]
+        return bool(left) and all(
+            tensor is not None and tensor.dtype.startswith(("int", "uint", "bool"))
+            for tensor in left
+        )
 
     def _is_module(self, call: cst.Call) -> bool:
         root = dotted(call.func).partition(".")[0]

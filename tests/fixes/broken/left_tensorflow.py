@@ -530,4 +530,19 @@ ROWS: dict[str, Row] = {
         "loss = tf.reduce_sum(x_kept ** 2)",
         [[2.0, 4.0]],
     ),
+    "a place that Python counts with, beside a number that leaves": (
+        """
+        w, log_probs, seen = tf.Variable([0.5, 1.5]), [], 0.0
+        with tf.GradientTape() as tape:
+            for k in (1.0, 2.0):
+                p = tf.nn.softmax(w * k)
+                a = int(tf.argmax(p))
+                seen += 0.1 * (2 * a - 1)
+                log_probs.append(tf.math.log(float(p[a])))
+            loss = -tf.reduce_sum(tf.stack(log_probs))
+        tape.gradient(loss, w)
+        """,
+        "log_probs.append(tf.math.log(p[a]))",
+        [0.5073473, -0.5073473],
+    ),
 }
