@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+import numpy as np
+
 from .names import dotted, names_in, targets_of
 from .source import SourceText
 
@@ -26,7 +28,8 @@ class Statement:
 
     ``scope``: first line of the function it stands in (``MODULE`` outside of any). ``reads``: the
     paths it reads (``a``, ``self.w``); ``binds``: those it gives a new value; ``changes``: those
-    whose object it changes (``a.append(…)``, ``a[0] = …``, ``a += …``). ``numbers``: literals.
+    whose object it changes (``a.append(…)``, ``a[0] = …``, ``a += …``). ``numbers``: literals;
+    ``lists``: the numbers in lists of literals alone, whatever their nesting.
     ``is_for``: it is the head of a ``for`` loop, which binds its names to one item after another.
     """
 
@@ -37,6 +40,7 @@ class Statement:
     binds: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     numbers: tuple[float, ...] = ()
+    lists: tuple[tuple[float, ...], ...] = ()
     is_for: bool = False
 
     @property
@@ -111,6 +115,20 @@ class PythonText:
         if "." in path:
             return self._attributes.get(path.rpartition(".")[2], ())
         return self._writers.get((scope, path), ())
+
+    def literals_of(self, statement: Statement) -> Iterator[tuple[float, ...]]:
+        """The literals of a statement, each number as a list of one, and those that the text binds
+        to a name in it."""
+        for each in (statement, *self._binders(statement)):
+            yield from ((number,) for number in each.numbers)
+            yield from each.lists
+
+    def _binders(self, statement: Statement) -> Iterator[Statement]:
+        """The statements that bind a literal to a name in this one."""
+        for name in statement.reads | statement.changes:
+            for writer in self.writers(self.owner(statement.first, name), name):
+                if name in writer.binds and not writer.reads:
+                    yield writer
 
 
 @lru_cache(maxsize=1)
@@ -205,6 +223,7 @@ class _Reader:
             frozenset(binds),
             frozenset(changes),
             numbers,
+            tuple(numbers for part in head for numbers in _lists(part)),
             isinstance(node, (ast.For, ast.AsyncFor)),
         )
         for line in made.lines:
@@ -233,6 +252,22 @@ def head_of(node: ast.stmt) -> Iterator[ast.expr]:
                 yield item.context_expr
                 if item.optional_vars is not None:
                     yield item.optional_vars
+
+
+def _lists(node: ast.AST) -> Iterator[tuple[float, ...]]:
+    """The numbers of each list or tuple of literals that is in no other."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.List, ast.Tuple)):
+            try:
+                numbers = np.ravel(ast.literal_eval(node))
+            except (TypeError, ValueError):  # there are names in it, or rows of different lengths
+                numbers = np.empty(0, object)
+            if numbers.dtype.kind in "iuf":
+                yield tuple(numbers.tolist())
+                continue
+        waiting.extend(ast.iter_child_nodes(node))
 
 
 def _loads(node: ast.expr) -> Iterator[str]:

@@ -69,3 +69,61 @@ def test_operations_are_counted_by_columns_in_characters_however_deep_the_text_i
     assert depths.of_spans[1, 17, 1, 24] == 2
     deep = "y = x" + " + 1" * 300
     assert read_depths(SourceText(deep)).of_names[1, "x"] == 300
+
+
+def _sums(s: Script) -> tuple[int, int, int]:
+    """``total += tf.square(p)`` in the first turn: what left, the constants of ``p``, ``total``."""
+    left = s.tensor((), value=0.625)
+    s.left(left, "float", line=3)
+    p, total = s.tensor((), value=0.625), s.tensor((), value=0.0)
+    s.op("AddV2", [total, s.op("Square", [p], line=4)], line=4)
+    return left, p, total
+
+
+def test_a_number_that_a_name_began_with_did_not_come_back() -> None:
+    text = "total = 0.0\nfor x in xs:\n    p = float(tf.sin(x))\n    total += tf.square(p)"
+    s = Script(text)
+    left, p, total = _sums(s)
+    assert follow(s.trace()).came_back == {p: (left,)}
+    s = Script(text.replace("0.0", "first(xs)"))
+    assert follow(s.trace()).came_back == {}
+    left, p, total = _sums(s)
+    assert follow(s.trace()).came_back == {p: (left,), total: (left,)}
+
+
+@pytest.mark.parametrize(("value", "leaves"), [(0.625, 1), (0.5, 2), (1.0, 2)])
+def test_a_value_that_came_back_as_it_was_has_nothing_else_in_it(value: float, leaves: int) -> None:
+    s = Script("k = int(n)\nys.append(tf.square(float(x) * k))")
+    s.left(s.tensor((), value=1, dtype="int32"), "int", line=1)
+    s.left(s.tensor((), value=1.0 if value == 1.0 else 0.625), "float", line=2)
+    back = s.tensor((), value=value)
+    s.op("Square", [back], line=2)
+    assert len(follow(s.trace()).came_back[back]) == leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "is_linked"),
+    [
+        ("y = f(float(x)) * tf.constant([[1.0, -0.5]])", [[1.0, -0.5]], False),
+        ("c = (1, 0.25)\ny = f(float(x)) * c", [1.0, 0.25], False),
+        ("y = f(np.where(x.numpy() > 0.5, 1.0, 0.0))", [1.0, 0.0], True),
+        ("y = f([[1.0, 2.0], [x.numpy(), 2.0]])", [[1.0, 2.0], [0.5, 2.0]], True),
+    ],
+)
+def test_a_list_of_literals_did_not_come_back(
+    text: str, values: list[float], is_linked: bool
+) -> None:
+    s, line = Script(text), text.count("\n") + 1
+    s.left(s.tensor((), value=0.5), "float", line=line)
+    given = s.tensor((2,), value=values)
+    s.op("Mul", [given, s.op("Sin", [s.tensor((), value=0.5)], line=line)], line=line)
+    assert (given in follow(s.trace()).came_back) is is_linked
+
+
+def test_a_deep_text_with_a_ragged_list_is_read() -> None:
+    text = "y = [[1, 2], [3]] + [float(x)" + " + 1" * 900 + "]"
+    s = Script(text)
+    s.left(s.tensor((), value=0.5), "float", line=1)
+    given = s.tensor((), value=901.5)
+    s.op("Square", [given], line=1)
+    assert given in follow(s.trace()).came_back

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
 from ...latest import for_latest
 from ...text.source import SourceText
-from ...text.statements import Statement
+from ...text.statements import PythonText
 from ...trace.calls import Call
 from ...trace.ids import TensorId
 from ...trace.model import Binding, Leave, Trace
@@ -68,13 +68,14 @@ def follow(trace: Trace) -> Outside:
     steps: dict[tuple[TensorId, int], int] = {}
     known: dict[frozenset[int], frozenset[int]] = {}  # rounds of a loop go through the same lines
     seen = _all_axes(trace) | _of_new_weights(trace)
+    literals = cache(partial(_literals, slicer.text))
     whole: set[tuple[int, ...]] = set()  # lines with an array that came back as it was
     for tensors, site, when in _came_back(trace):
         new = [tensor for tensor in tensors if tensor not in seen]
         seen.update(new)
         trail = slicer.leaves_of(site, when) if new else Trail()
         left, lines = trail.left, trail.lines
-        made = _made_of(trace, new, left, slicer.text.statement(site.line))
+        made = _made_of(trace, new, left, literals(site.line))
         taken = [leave.tensor for leave in left]
         values = [trace.value(tensor) for tensor in taken]
         if any(_is_same_array(trace.value(tensor), values) for tensor in made):
@@ -84,7 +85,8 @@ def follow(trace: Trace) -> Outside:
             is_single = value is not None and value.size == 1 and not _is_one_of(value, values)
             if is_single and (site.line, *taken) in whole:
                 continue  # TensorFlow's own, as the epsilon of l2_normalize
-            found[tensor] = tuple(leave for leave in left if leave.tensor != tensor)
+            known_left = _left_as_it_is(trace, value, left, site.line) or left
+            found[tensor] = tuple(leave for leave in known_left if leave.tensor != tensor)
             between[tensor] = known.setdefault(lines, lines)
             steps.update(
                 ((tensor, moment), count) for moment, count in trail.steps.items() if count
@@ -154,18 +156,20 @@ def _is_constant(trace: Trace, tensor: TensorId) -> bool:
 
 
 def _made_of(
-    trace: Trace, constants: Sequence[TensorId], left: Sequence[Leave], statement: Statement | None
+    trace: Trace,
+    constants: Sequence[TensorId],
+    left: Sequence[Leave],
+    literals: Sequence[tuple[float, ...]],
 ) -> list[TensorId]:
     """The elements that may hold what left: not literals, and axes or indices only for want of
     others.
 
-    A literal may be the very number that left; that it is one proves nothing then.
+    ``literals``: see :func:`_literals`. A literal may be the very number that left; that it is one
+    proves nothing then.
     """
     if not left:
         return []
-    open_to_it = [
-        constant for constant in constants if not _is_own_number(trace, constant, statement)
-    ]
+    open_to_it = [constant for constant in constants if not _is_literal(trace, constant, literals)]
     if not open_to_it:
         numbers = [trace.value(leave.tensor) for leave in left]
         open_to_it = [
@@ -186,6 +190,17 @@ def _is_same_array(value: Array | None, others: Iterable[Array | None]) -> bool:
     return any(np.array_equal(other, value) for other in others if other is not None)
 
 
+def _left_as_it_is(
+    trace: Trace, value: Array | None, left: Sequence[Leave], line: int
+) -> Sequence[Leave]:
+    """The last of the leaves on a line, if its value came back as it was: nothing else is in it,
+    whatever else the line reads. A whole number may be another one of the snippet's."""
+    here = [leave for leave in left if leave.site.line == line][-1:]
+    if value is None or value.size != 1 or value.dtype.kind != "f" or not (value % 1).any():
+        return ()
+    return here if _is_one_of(value, [trace.value(leave.tensor) for leave in here]) else ()
+
+
 def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:
     return value is not None and any(
         number is not None
@@ -195,11 +210,24 @@ def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:
     )
 
 
-def _is_own_number(trace: Trace, tensor: TensorId, statement: Statement | None) -> bool:
-    """Whether the constant is a number that stands in the statement."""
+def _literals(text: PythonText, line: int) -> Sequence[tuple[float, ...]]:
+    """The literals of the statement on a line, and those that names in it may stand for, as
+    ``total`` of ``total += p`` after ``total = 0.0``."""
+    statement = text.statement(line)
+    return [*text.literals_of(statement)] if statement is not None else []
+
+
+def _is_literal(trace: Trace, tensor: TensorId, literals: Sequence[tuple[float, ...]]) -> bool:
+    """Whether the constant is one of these numbers, or has the elements of one of these lists."""
     value = trace.value(tensor)
-    if value is None or statement is None or value.size != 1 or value.dtype.kind not in "iuf":
+    if value is None or value.dtype.kind not in "iuf":
         return False
-    number = value.ravel()[0]
-    made = (value.dtype.type(number) for number in statement.numbers if abs(number) < 1e15)
-    return any(value == number or -value == number for value in made)
+    found = value.ravel()
+    made = (
+        np.array(literal, value.dtype)
+        for literal in literals
+        if len(literal) == found.size and max(map(abs, literal), default=0.0) < 1e15
+    )
+    return any(
+        np.array_equal(each, found) or (found.size == 1 and -each[0] == found[0]) for each in made
+    )
