@@ -97,3 +97,24 @@ tape.gradient(loss, weights)
     scene = drawn(recorder, FUNCTIONS + text)
     assert ends(scene, "cut") == [("scores", "ArgMax")]
     assert len(scene.boxes) == 8
+
+
+def test_a_value_that_leaves_and_comes_back_in_a_turn_is_drawn_in_that_turn(
+    recorder: Recorder,
+) -> None:
+    text = """\
+with tf.GradientTape() as tape:
+    total = 0.0
+    for i in range(4):
+        p = float(tf.sin(w * (i + 1.0)))
+        total += tf.square(p)
+tape.gradient(total, w)
+"""
+    scene = drawn(recorder, FUNCTIONS + text)
+    assert [start for start, _ in ends(scene, "cut")] == ["Sin"]
+    assert len(scene.marks) == 1
+    (loop,) = scene.frames
+    boxes = {box.title: box.rect for box in scene.boxes}
+    (back,) = (end for _, end in ends(scene, "cut"))
+    assert loop.rect.top < boxes[back].top < boxes[back].bottom < loop.rect.bottom
+    assert "0.0" in boxes

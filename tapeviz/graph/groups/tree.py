@@ -242,8 +242,9 @@ def _user_name(graph: OpGraph, trace: Trace, op: Op, place: int) -> str:
 def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> None:
     """Put values that only one group takes into it, and versions into the group of their write.
 
-    The sources of the picture stay outside. What all turns of a repeat take, or the first ones, is
-    in the repeat, but in none of its turns.
+    The sources of the picture stay outside. A value that came back from Python, at which a gradient
+    is cut, is where both what it left and what takes it are. What all turns of a repeat take, or
+    the first ones, is in the repeat, but in none of its turns.
     """
     for place in graph.values:
         if isinstance(graph.parts[place], Version):
@@ -254,12 +255,13 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
     """For each group the innermost turn that it is or that it is in."""
     out, targets = graph.out, graph.edges.targets
     for place in reversed(graph.values):
-        if home[place] or place in graph.pinned:
+        takers, makers = [targets[row] for row in out[place]], [*graph.predecessors(place)]
+        if home[place] or not takers or (makers and not graph.is_returned(place)):
             continue
-        if graph.into.count(place) and not graph.is_returned(place):
+        if place in graph.pinned and not makers:
             continue
-        takers = [targets[row] for row in out[place]]
-        shared = home[takers[0]] if len(takers) == 1 else shared_path({home[t] for t in takers})
+        ends = [*takers, *makers] if place in graph.pinned else takers
+        shared = shared_path({home[end] for end in ends})
         if shared:
             home[place] = shared
             passed: list[str] = []
