@@ -366,12 +366,11 @@ class HeldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     ``type``: the name of its class; ``value``: of None, a bool, a number, a short text or array;
     ``shape`` (None: of unknown rank) and ``dtype``: of a tensor, a variable or an array; ``size``:
     the elements of a list, tuple or dict, else -1; ``keys``: of a dict, or the attributes of
-    another object, the first of them; ``kinds``: of a list or tuple the different classes, and
-    shapes, of the first elements, and of a dataset the parts of an element. ``tensor``: the id of
-    an eager tensor, or of a variable's handle; else 0. ``takes``: of a function or what else can be
-    called its parameters, with 0 for each default: ``(x, /, axis=0)``; ``defaults``: those of its
-    defaults that are whole numbers; ``says``: of one on the line that raised what its docstring
-    says of its parameters.
+    another object, the first of them; ``kinds``: of a list, tuple or dict the different classes,
+    and shapes, of the first elements or values. ``tensor``: the id of an eager tensor, or of a
+    variable's handle; else 0. ``takes``: of a function or what else can be called its parameters,
+    with 0 for each default: ``(x, /, axis=0)``; ``defaults``: those of its defaults that are whole
+    numbers; ``says``: of one on the line that raised what its docstring says of its parameters.
     """
 
     name: str

@@ -118,7 +118,7 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "InvalidArgumentError",
         "cannot compute MatMul as input #1(zero-based) was expected to be a int64 tensor but is a "
         "double tensor [Op:MatMul]",
-        "Make both of one dtype: tf.cast(x, tf.float64)",
+        "Make both of one dtype: tf.cast(…, tf.float64)",
     ),
     "a function that something else calls": (
         "def rate(step):\n    return 0.1\nopt = SGD(learning_rate=rate)\nopt.apply_gradients(p)",
@@ -645,11 +645,54 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         "step() got an unexpected keyword argument 'lr'",
         "It takes w, rate.",
     ),
-    "a key for a variable": (
-        "for p in params: p.assign(1.0)",
-        "AttributeError",
-        "'str' object has no attribute 'assign'",
-        "loop over d.items()",
+    "a name that a compiled loop has to know before": (
+        "for x in data:\n    worst = x",
+        "ValueError",
+        "'worst' must be defined before the loop",
+        "Give worst a tensor of this shape and dtype before the loop",
+    ),
+    "a name that grows in a compiled loop": (
+        "for i in tf.range(n):\n    out = tf.concat([out, x], 0)",
+        "ValueError",
+        "'out' has shape (0, 2) before the loop, but shape (None, 2) after one iteration.",
+        "if not, say by tf.autograph.experimental.set_loop_options(shape_invariants",
+    ),
+    "a keyword that a library gives a method of the snippet": (
+        "class F1(Metric):\n    def update_state(self, y, p): pass\nm.fit(x, y)",
+        "TypeError",
+        "F1.update_state() got an unexpected keyword argument 'sample_weight'",
+        "Give it that: def update_state(self, y, p, sample_weight=None).",
+    ),
+    "arguments in the order of another function": (
+        "def loss(model, x, y):\n    return model(x)\nloss(x, y, model)",
+        "TypeError",
+        "'EagerTensor' object is not callable",
+        "Line 3 calls loss with x, y, model, and line 1 takes these in another order: model, x, y.",
+    ),
+    "keys that are expected otherwise": (
+        'm.compile(loss={"class": "mse", "b": "mse"})\nm.fit(x, y)',
+        "ValueError",
+        "Expected keys ['a', 'b'] in loss dict, but found loss.keys()=['class', 'b']",
+        "Line 2 needs a, and was given class (line 1) in place of that",
+    ),
+    "a number of NumPy in JSON": (
+        "json.dumps(log)",
+        "TypeError",
+        "Object of type float32 is not JSON serializable",
+        "met a value of type float32. Put float(x)",
+    ),
+    "an optimizer of a strategy": (
+        "m.fit(x, y)",
+        "RuntimeError",
+        'Need to be inside "with strategy.scope()" for <MirroredStrategy object at 0x7f>',
+        "in one block with strategy.scope():",
+    ),
+    "a checkpoint of another model": (
+        "checkpoint.restore(path)",
+        "ValueError",
+        "Received incompatible tensor with shape (4, 16) when attempting to restore variable with "
+        "shape (4, 32) and name Variable:0.",
+        "has a weight of shape (4, 16) where this model has one of shape (4, 32)",
     ),
     "a class that is no module": (
         "class Net:\n    pass\nNet().variables",
@@ -1862,7 +1905,88 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         "ValueError",
         "x",
         [e.HeldValue("x", "EagerTensor", "", 7, [2, 3], "float32")],
-        "When line 1 raised this, x has shape (2, 3) and dtype float32.",
+        "When line 1 raised this, x has shape (2, 3).",
+    ),
+    "a key for a variable": (
+        "for p in params:\n    p.assign(1.0)",
+        "AttributeError",
+        "'str' object has no attribute 'assign'",
+        [
+            e.HeldValue("p", "str", value="'w'"),
+            e.HeldValue("params", "dict", size=1, keys=["w"], kinds=["ResourceVariable"]),
+        ],
+        "The loop on line 1 goes over params, a dict, and that gives its keys.",
+    ),
+    "a text that comes from no dict": (
+        "for p in names:\n    p.assign(1.0)",
+        "AttributeError",
+        "'str' object has no attribute 'assign'",
+        [e.HeldValue("p", "str"), e.HeldValue("names", "list", size=1)],
+        "Line 2 asks p, which is a text, for assign, which it does not have. p comes from",
+    ),
+    "a dict of variables for one of them": (
+        "p.assign_sub(g)",
+        "AttributeError",
+        "'dict' object has no attribute 'assign_sub'",
+        [e.HeldValue("p", "dict", size=1, keys=["w"], kinds=["ResourceVariable of shape (2,)"])],
+        "What it holds are tensors, which have it: p['w'].assign_sub.",
+    ),
+    "a mask in a longer operand": (
+        "y = logits + (1.0 - mask) * big",
+        "InvalidArgumentError",
+        "Incompatible shapes: [3,4,6,6] vs. [3,6] [Op:AddV2] name: ",
+        [
+            e.HeldValue("logits", "EagerTensor", shape=[3, 4, 6, 6], dtype="float32"),
+            e.HeldValue("mask", "EagerTensor", shape=[3, 6], dtype="float32"),
+            e.HeldValue("big", "float", value="-1e9"),
+        ],
+        "mask[:, None, None], of shape [3, 1, 1, 6]",
+    ),
+    "labels among what fit is given": (
+        "m.fit(x, y, verbose=0)",
+        "ValueError",
+        "Argument `output` must have rank (ndim) `target.ndim - 1`. Received: target.shape=(16, 5),"
+        " output.shape=(16, 5)",
+        [
+            e.HeldValue("x", "ndarray", shape=[64, 9], dtype="float32"),
+            e.HeldValue("y", "ndarray", shape=[64, 5], dtype="float32"),
+        ],
+        "predictions of shape (16, 5) (y has shape (64, 5)).",
+    ),
+    "a reshape of several samples": (
+        "tf.reshape(h, [-1, 392])",
+        "InvalidArgumentError",
+        "Input to reshape is a tensor with 1728 values, but the requested shape requires a "
+        "multiple of 392 [Op:Reshape]",
+        [
+            e.HeldValue("tf.reshape", "function", takes="(tensor, shape, name=0)"),
+            e.HeldValue("h", "EagerTensor", shape=[6, 6, 6, 8], dtype="float32"),
+        ],
+        "Each of the 6 rows along its first axis has 288 elements.",
+    ),
+    "a condition of whole numbers": (
+        "tf.where(mask, a, b)",
+        "InvalidArgumentError",
+        "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "
+        "int32 tensor [Op:SelectV2] name: ",
+        [e.HeldValue("mask", "EagerTensor", shape=[3], dtype="int32")],
+        "with mask of dtype int32. TensorFlow never converts dtypes by itself. Make both of one "
+        "dtype: tf.cast(mask, tf.bool)",
+    ),
+    "an object of a class whose call returns nothing": (
+        "class D(Model):\n    def call(self, x):\n        self.d(x)\na, b = d(x), d(y)\n"
+        "tf.ones_like(a)",
+        "ValueError",
+        "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>)",
+        [e.HeldValue(name, "NoneType", value="None") for name in "ab"] + [e.HeldValue("d", "D")],
+        "which is None: call (line 2) returns nothing to line 4.",
+    ),
+    "a list that is filled in a function": (
+        "def put(self, s, a):\n    self.buffer.append((s, a))\ns, a, r = zip(*self.buffer)",
+        "ValueError",
+        "not enough values to unpack (expected 3, got 2)",
+        [e.HeldValue("self.buffer", "list", size=4)],
+        "self.buffer is filled on line 2 by self.buffer.append((s, a)).",
     ),
 }
 

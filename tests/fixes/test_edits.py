@@ -27,6 +27,7 @@ from tapeviz.fixes.tables.errors import edits_for_error
 from tapeviz.fixes.tapes.closures import compute_when_called
 from tapeviz.text.diffs import short_diff
 from tapeviz.text.source import SourceText
+from tapeviz.trace import events as e
 from tapeviz.trace.ids import TensorId
 from tapeviz.trace.model import Failure, Trace
 
@@ -2306,10 +2307,50 @@ _SIZES = "Matrix size-incompatible: In[0]: [{}], In[1]: [{}] [Op:MatMul]"
             ["y = tf.matmul(a, b, transpose_b=True)"],
         ),
         ("y = a @ b", _SIZES.format("4,2", "3,5"), []),
+        (
+            "y = tf.where(mask, 2 * w, w)",
+            "expected to be a bool tensor but is a int32 tensor",
+            ["y = tf.where(tf.cast(mask, tf.bool), 2 * w, w)"],
+        ),
+        (
+            "y = logits + (1.0 - mask) * 2.0",
+            "Incompatible shapes: [2,4,6] vs. [2,6] [Op:AddV2]",
+            ["y = logits + (1.0 - mask[:, None]) * 2.0"],
+        ),
+        (
+            "def loss(model, x): 0\nloss(x, model)",
+            "'list' object is not callable",
+            ["def loss(model, x): 0\nloss(model, x)"],
+        ),
+        ("def loss(model, x): 0\nloss(x, x)", "'list' object is not callable", []),
+        (
+            "def f(y):\n    0\nm.fit(y)",
+            "f() got an unexpected keyword argument 'w'",
+            ["def f(y, w=None):\n    0\nm.fit(y)"],
+        ),
+        (
+            "m(y, w=2)",
+            "m() got an unexpected keyword argument 'w'",
+            ["m(y)"],
+        ),
+        (
+            'm.compile(loss={"class": "mse"})\nm.fit(x, y)',
+            "Expected keys ['a', 'b'] in loss dict, but found loss.keys()=['class', 'b']",
+            ["m.compile(loss={'a': \"mse\"})\nm.fit(x, y)"],
+        ),
+        (
+            "def f(x):\n    g(x)\nf(x) + 1",
+            "unsupported operand type(s) for +: 'NoneType' and 'int'",
+            ["def f(x):\n    return g(x)\nf(x) + 1"],
+        ),
     ],
 )
 def test_operands_that_do_not_fit(line: str, message: str, mended: list[str]) -> None:
-    trace = Trace(line, failure=Failure("InvalidArgumentError", message, 1, ""))
+    sizes = {"logits": [2, 4, 6], "mask": [2, 6]}
+    held = tuple(e.HeldValue(n, "EagerTensor", "", 0, s, "int32") for n, s in sizes.items())
+    held = (*held, e.HeldValue("w", "ResourceVariable", "", 0, [2], "float32"))
+    last = len(line.splitlines())
+    trace = Trace(line, failure=Failure("InvalidArgumentError", message, last, "", held=held))
     assert [edit.new_text for edit in edits_for_error(trace, ParsedSource(line))] == mended
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from ...text.messages import converted_lines, lines_in_stack, without_node_names
 from ...text.names import calls_in, dotted, targets_of
 from ...text.source import SourceText
-from ...text.statements import read_text
+from ...text.statements import head_of, read_text
 from ...trace.calls import Call
 from ...trace.events import HeldValue
 from ...trace.model import Failure, Trace
@@ -69,6 +69,13 @@ class Case:
         return {each.name: each for each in self.failure.held}
 
     @cached_property
+    def calls(self) -> Sequence[ast.Call]:
+        """The calls in the statement on :attr:`line`; of a compound one those in its head."""
+        statement = self.text.statement(self.line)
+        head = head_of(statement) if statement is not None else ()
+        return [call for part in head for call in calls_in(part)]
+
+    @cached_property
     def raised_at(self) -> ast.AST | None:
         """The expression that raised, or the assignment by ``+=`` or the like; where the recorder
         does not know its place the only call on the line."""
@@ -76,8 +83,7 @@ class Case:
         if statement is None:
             return None
         if span.column < 0:
-            calls = [*calls_in(statement)]
-            return calls[0] if len(calls) == 1 else None
+            return self.calls[0] if len(self.calls) == 1 else None
         return self.text.node_at(span, statement)
 
     def sides(self, kind: type[ast.operator] = ast.operator) -> tuple[ast.expr, ast.expr] | None:

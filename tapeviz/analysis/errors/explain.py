@@ -16,10 +16,11 @@ from ...trace.model import Failure, Trace
 from ..model import ExplainedError, Warned
 from .case import Case, innermost_line, is_from, raised_by_called
 from .python.modules import command_for
+from .python.signatures import crossed_words
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
-from .tensors.operands import MOST_SHOWN, held_words, names_read
-from .tensors.origins import made_words
+from .tensors.operands import MOST_SHOWN, concerned, held_words, names_read
+from .tensors.origins import ABOUT_VALUES, made_words
 
 
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
@@ -89,7 +90,7 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         # Some patterns look for lines of the stack.
         around = f"\n{said}" if "in user code:" in failure.message else ""
         said = f"{inner.type}: {inner.message}{around}"
-    text = SourceText(trace.source)
+    text, words = SourceText(trace.source), ""
     for pattern, explain in EXPLANATIONS:
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
         if match is None:
@@ -101,8 +102,9 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
             words = explain(case)
         if words:
             words = _with_values(case, words)
-            return " ".join(filter(None, (words + made_words(case, words), reached)))
-    return reached
+            words += made_words(case, words)
+            break
+    return " ".join(filter(None, (words, crossed_words(text, failure), reached)))
 
 
 def _with_values(case: Case, words: str) -> str:
@@ -113,10 +115,14 @@ def _with_values(case: Case, words: str) -> str:
     read = names_read(code) if code is not None else ()
     names = [name for name in read if name in case.held]
     names = [name for name in names if name not in called or not case.held[name].takes]
+    names = [*concerned(case, names)]
     said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]
-    if code is None or (said and " a value of shape" not in words):
+    is_about_values = ABOUT_VALUES.search(case.failure.message)
+    if code is None or not is_about_values or (said and " a value of shape" not in words):
         return words
-    others = (each for each in held_words(case, code) if each.partition(" ")[0] not in said)
+    others = (
+        each for each in held_words(case, code) if each.partition(" ")[0] in {*names} - {*said}
+    )
     held = ", ".join(islice(others, MOST_SHOWN))
     first, stop, further = words.partition(". ")
     return f"{first.removesuffix('.')} ({held}).{stop[1:]}{further}" if held else words

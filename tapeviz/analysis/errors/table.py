@@ -136,6 +136,17 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Write tf.convert_to_tensor(g) to get a tensor of the shape of the table.",
     ),
     (r"^AssertionError", checks.own_assert),
+    (
+        r"Object of type (\w+) is not JSON serializable",
+        "Line {line} writes JSON, which has numbers, texts, lists and dicts of Python only, and "
+        "met a value of type {0}. Put float(x) or x.tolist() of arrays and tensors' numpy() there.",
+    ),
+    (
+        r"Need to be inside \"with strategy\.scope\(\)\"|slot variable under the scope for",
+        "Line {line} runs outside of a strategy's scope what works only inside, as where the "
+        "optimizer was made in it and the model was not. Make model, variables and optimizer in "
+        "one block with strategy.scope():.",
+    ),
     *FILE_ERRORS,
     *DATASET_ERRORS,
     *WRONG_VALUES,
@@ -202,10 +213,9 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         shapes_and_dtypes.literal_dtype,
     ),
     (
-        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape has {_COUNT}",
-        "Line {line} reshapes {0} elements into a shape for {1}. "
-        "A reshape keeps every element and adds none. "
-        "Print the tensor's shape just before, and write -1 for the axis that may vary.",
+        rf"Input to reshape is a tensor with {_COUNT} values, but the requested shape (?:has"
+        rf"|requires a multiple of) {_COUNT}",
+        shapes_and_dtypes.reshaped,
     ),
     (
         r"Cannot (?:update|assign value to) variable.*shape|assigned value shape",
@@ -446,6 +456,7 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r".*?(?:attribute|name) '(?P<name>\w+)'",
         attributes.near_name,
     ),
+    (r"[Ee]xpected .*\['.*\].*\['.*\]", containers.words_apart),
     (
         r"^(?:InvalidArgument|Aborted|Unimplemented)Error: "
         r"(?!.*(?:\[Op:__|Graph execution error))(?:.*\[Op:(?P<op>\w+)\])?",

@@ -23,6 +23,7 @@ from ..values.misfits import (
     begin_with_float,
     cast_to_agree,
     cast_to_allowed,
+    fit_by_axes,
     give_tensor,
     give_tensors,
     multiply_vectors,
@@ -100,6 +101,18 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     ),
     (NOT_A_MATRIX, multiply_vectors),
     (r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]", transpose_to_fit),
+    (r"Incompatible shapes: (\[[\d,]+\]) vs\. (\[[\d,]+\])", fit_by_axes),
+    (r"", slips.reorder_arguments),
+    (r"[Ee]xpected .*\['.*\].*\['.*\]", slips.write_expected),
+    (
+        r"Incompatible shapes|Dimensions must be equal|same shape|must have rank|labels.*logits",
+        given.written(
+            r"return_sequences=True",
+            "return_sequences=False",
+            "Let the layer give its last step alone",
+            everywhere=True,
+        ),
+    ),
     (
         r"target\.shape=\(\w+,\), output\.shape=\(\w+, \d+\)",
         given.written(

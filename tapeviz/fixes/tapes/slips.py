@@ -10,8 +10,8 @@ from functools import partial
 
 import libcst as cst
 
-from ...analysis.errors.python.containers import near_key
-from ...analysis.errors.python.signatures import RENAMED_KEYWORDS
+from ...analysis.errors.python.containers import apart, near_key
+from ...analysis.errors.python.signatures import RENAMED_KEYWORDS, in_order
 from ...analysis.errors.training.datasets import PAIRING
 from ...text.messages import converted_lines, suggested_name
 from ..model import Edit, ErrorCase
@@ -23,7 +23,8 @@ from ..translation.numpy_words import FUNCTIONS, twin_of
 
 def spell_keyword(case: ErrorCase) -> Iterator[Edit]:
     """``GradientTape(persistant=True)`` → ``persistent``: the nearest parameter of what is called,
-    as far as it was recorded, or of a function of the text."""
+    as far as it was recorded, or of a function of the text; without one the argument is left out.
+    A function of the text that a library gives the keyword gets such a parameter."""
     source, unknown = case.source, case.match[1]
     takes = {held.name: re.findall(r"[A-Za-z_]\w*", held.takes) for held in case.failure.held}
     for call in case.nodes(cst.Call):
@@ -43,6 +44,38 @@ def spell_keyword(case: ErrorCase) -> Iterator[Edit]:
             if near:
                 plan = Plan(source, {arg.keyword: near[0]})
                 yield from plan.edits(f"Write {near[0]}= in place of {unknown}=")
+            else:
+                others = [each for each in call.args if each is not arg]
+                others[-1:] = [each.with_changes(comma=_NO_COMMA) for each in others[-1:]]
+                plan = Plan(source, {call: call.with_changes(args=others)})
+                yield from plan.edits(f"Leave out {unknown}=")
+    called = re.search(r"(\w+)\(\) got an unexpected keyword", case.failure.message)
+    for function in all_of(source.module, cst.FunctionDef) if called else ():
+        if called and function.name.value == called[1] and not function.params.star_kwarg:
+            (own,) = cst.parse_module(f"def f({unknown}=None): 0").body
+            more = own.params.params if isinstance(own, cst.FunctionDef) else ()
+            params = [*function.params.params, *more]
+            plan = Plan(source, {function.params: function.params.with_changes(params=params)})
+            yield from plan.edits(f"Give {called[1]} the parameter {unknown}, which it gets")
+
+
+_NO_COMMA = cst.MaybeSentinel.DEFAULT
+
+
+def reorder_arguments(case: ErrorCase) -> Iterator[Edit]:
+    """``loss(x, y, model)`` of a function ``loss(model, x, y)`` → ``loss(model, x, y)``."""
+    source, made = case.source, all_of(case.source.module, cst.FunctionDef)
+    for call in case.calls(*(function.name.value for function in made)):
+        function = next(f for f in made if f.name.value == called_name(call))
+        wanted = in_order(
+            [dotted(arg.value) for arg in call.args if arg.keyword is None],
+            [param.name.value for param in function.params.params],
+        )
+        if wanted:
+            plan = Plan(source)
+            for arg, name in zip(call.args, wanted, strict=False):
+                plan.replace(arg.value, name)
+            yield from plan.edits(f"Give {called_name(call)} its arguments in their order")
 
 
 def add_self(case: ErrorCase) -> Iterator[Edit]:
@@ -59,7 +92,8 @@ def add_self(case: ErrorCase) -> Iterator[Edit]:
 
 
 def return_last(case: ErrorCase) -> Iterator[Edit]:
-    """A function without a return whose last line makes a value: it returns that."""
+    """A function without a return whose last line makes a value, or calls something: it returns
+    that."""
     source = case.source
     for function in all_of(source.module, cst.FunctionDef):
         last = (
@@ -70,6 +104,20 @@ def return_last(case: ErrorCase) -> Iterator[Edit]:
             plan = Plan(source)
             plan.last(function, f"return {target.value}")
             yield from plan.edits(f"Return {target.value} from {function.name.value}")
+        elif isinstance(last, cst.Expr) and not any(all_of(function.body, cst.Return)):
+            plan = Plan(source, {last: cst.Return(last.value)})
+            yield from plan.edits(f"Return {source.code(last.value)} from {function.name.value}")
+
+
+def write_expected(case: ErrorCase) -> Iterator[Edit]:
+    """``Expected keys ['cls'] in loss dict, but found ['class']`` → the text "cls" for "class"."""
+    extra, missing = apart(case.failure.message)
+    texts = all_of(case.source.module, cst.SimpleString) if len(extra) == len(missing) == 1 else ()
+    plan = Plan(case.source)
+    for text in texts:
+        if text.evaluated_value == extra[0]:
+            plan.replace(text, repr(missing[0]))
+    yield from plan.edits(f"Write {', '.join(missing)} in place of {', '.join(extra)}")
 
 
 def bracket_pair(case: ErrorCase) -> Iterator[Edit]:

@@ -28,7 +28,8 @@ def written(
         for number, line in enumerate(lines, 1):
             if everywhere or number in case.lines:
                 lines[number - 1] = re.sub(pattern, new, line)
-        yield Edit(title, "".join(lines))
+        if (new_text := "".join(lines)) != case.source.text:
+            yield Edit(title, new_text)
 
     return fix
 

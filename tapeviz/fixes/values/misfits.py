@@ -8,10 +8,13 @@ from functools import partial
 
 import libcst as cst
 
+from ...analysis.errors.case import Case
 from ...analysis.errors.python.old_names import CASTS, RENAMED
 from ...analysis.errors.tensors.arguments import LONG_NAMES
+from ...analysis.errors.tensors.operands import axes_added, named_operands, read_shape
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
+from ...text.source import SourceText
 from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..forms import matches
@@ -49,15 +52,18 @@ def cast_to_agree(case: ErrorCase) -> Iterator[Edit]:
     if not pair:
         return
     known = _dtypes_by_text(case.trace)
-    known |= {held.name: held.dtype for held in case.failure.held if held.type == "ndarray"}
+    known |= {held.name: held.dtype for held in case.failure.held if held.dtype}
     operands = (*case.nodes(cst.Name), *case.nodes(cst.Attribute))
     whole = [call for call in case.nodes(cst.Call) if _gives_integers(call)]
     reals = sorted(dtype for dtype in pair if "float" in dtype)
-    for wanted in reals or ("float32",):
+    others = ("bool",) if "expected to be a bool" in case.failure.message else ("float32",)
+    for wanted in reals or others:
         plan, cast = Plan(source), set[str]()
         for node in operands:
             code = source.code(node)
-            if known.get(code, wanted) != wanted and _meets(source, node):
+            dtype = known.get(code, wanted)
+            is_asked = wanted != "bool" or dtype in pair
+            if dtype != wanted and is_asked and _meets(source, node):
                 plan.replace(node, f"{source.tf}.cast({code}, {source.tf}.{wanted})")
                 cast.add(code)
         for call in whole if "float" in wanted else ():
@@ -174,6 +180,21 @@ def transpose_to_fit(case: ErrorCase) -> Iterator[Edit]:
             plan = Plan(source, {node: f"{source.tf}.matmul({factors}, transpose_{which}=True)"})
             words = {"a": "first", "b": "second"}[which]
             yield from plan.edits(f"Transpose the {words} matrix, so that the shapes fit")
+
+
+def fit_by_axes(case: ErrorCase) -> Iterator[Edit]:
+    """``logits + mask`` of shapes [2, 4, 6, 6] and [2, 6] → ``logits + mask[:, None, None]``."""
+    source, failure = case.source, case.failure
+    explained = Case(case.trace, failure, failure, SourceText(source.text), case.match)
+    first, other = map(read_shape, case.match.groups())
+    named = named_operands(explained, first, other)
+    for name, index, _ in axes_added(explained, named or ("", ""), (first, other)):
+        kinds = (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.BinaryOperation)
+        nodes = [node for kind in kinds for node in case.nodes(kind)]
+        operand = name[1:-1] if name.startswith("(") else name
+        found = [node for node in nodes if source.code(node) == operand]
+        plan = Plan(source, dict.fromkeys(found, f"{name}{index}"))
+        yield from plan.edits(f"Add axes to {name}: {name}{index}")
 
 
 _PRODUCTS = ("_a @ _b", "matmul(_a, _b)")

@@ -130,9 +130,8 @@ def _about(value: Any) -> dict[str, Any]:
             first = [*islice(kind.__iter__(value), limits.KEYS_OF_NAME)]
             if known is dict:
                 about["keys"] = [str(key) for key in first if type(key) in (str, int, float)]
-            elif first:
-                about["kinds"] = [*dict.fromkeys(map(_kind, first))]
-            return about
+                first = [*islice(kind.values(value), limits.KEYS_OF_NAME)]
+            return about | ({"kinds": [*dict.fromkeys(map(_kind, first))]} if first else {})
     if (parameters := parameters_of(value)) is not None:
         takes, defaults = parameters
         return about | {"takes": takes} | ({"defaults": defaults} if defaults else {})

@@ -124,12 +124,8 @@ def lacking(case: Case) -> str:
     elif "function" in kind or "method" in kind:
         is_own = len(asked) == 1 and isinstance(asked[0], ast.Attribute)
         remedy = f"Its parentheses are missing: {code}().{name}." if is_own else ""
-    elif kind == "str" and name.startswith(("assign", *_OF_TENSORS)):
-        remedy = "A loop over a dict gives its keys: loop over d.items(), or take d[key]."
-    elif kind in ("list", "tuple", "int", "float", "bool") and name == "numpy":
-        remedy = "It is a value of Python already: leave out .numpy()."
-    elif kind in ("list", "tuple", "int", "float", "bool") and name in _OF_TENSORS:
-        remedy = f"Tensors and arrays have it: tf.constant({code or 'value'}) makes a tensor of it."
+    elif name.startswith(("assign", *_OF_TENSORS)):
+        remedy = _of_tensors(case, kind, code, name)
     elif near:
         remedy = f"A name that is spelt nearly so is {near}."
     phrase = held_phrase(case, held) if held is not None else ""
@@ -140,6 +136,27 @@ def lacking(case: Case) -> str:
     what = f"of type {kind}" if is_plain else f"which is {phrase}"
     said = f"Line {case.line} asks {code}, {what}, for {name}, which it does not have."
     return f"{said} {remedy}".strip() if code else ""
+
+
+def _of_tensors(case: Case, kind: str, code: str, name: str) -> str:
+    """Words for an attribute of tensors that a key of a dict, a container or a number is asked for;
+    empty for other values. ``code``: empty where it is not on the line."""
+    made, held = case.last_binding(code), case.held.get(code)
+    looped = case.held.get(ast.unparse(made.iter)) if isinstance(made, ast.For) else None
+    if isinstance(made, ast.For) and looped is not None and looped.keys and looped.size >= 0:
+        return (
+            f"The loop on line {made.lineno} goes over {looped.name}, a dict, and that gives its "
+            f"keys. Take {looped.name}[{code}], or go over {looped.name}.items()."
+        )
+    kinds = [each.partition(" ")[0] for each in held.kinds] if held is not None else []
+    if held is not None and kinds and all(k.endswith(("Variable", "Tensor")) for k in kinds):
+        key = repr(held.keys[0]) if held.keys else "0"
+        return f"What it holds are tensors, which have it: {code}[{key}].{name}."
+    if kind not in ("list", "tuple", "int", "float", "bool") or name.startswith("assign"):
+        return ""
+    if name == "numpy":
+        return "It is a value of Python already: leave out .numpy()."
+    return f"Tensors and arrays have it: tf.constant({code or 'value'}) makes a tensor of it."
 
 
 _OF_TENSORS = ("numpy", "shape", "dtype", "ndim", "get_shape")

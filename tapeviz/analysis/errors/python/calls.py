@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from ....text.names import called_name, calls_in, dotted
+from ....text.names import called_name, dotted
 from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.operands import held_words
@@ -27,12 +27,18 @@ def unknown_keyword(case: Case) -> str:
     if made is None and (words := misfit(case)):
         return words
     own = [each for each in _names_of_arguments(made) if each != "self"] if made else []
+    if made and not any(each.arg == name for call in case.calls for each in call.keywords):
+        return (
+            f"What line {case.line} runs calls {callee} (line {made.lineno}) with {name}=, a "
+            f"parameter that it does not have. Give it that: "
+            f"def {made.name}({ast.unparse(made.args)}, {name}=None)."
+        )
     return unknown_words(case.line, callee, name, own)
 
 
 def unknown_of_library(case: Case) -> str:
     """A keyword of a message that does not name the function, which the line gives."""
-    for call in calls_in(case.text.statement(case.line)):
+    for call in case.calls:
         for name in (each.arg for each in call.keywords if each.arg):
             if re.search(rf"'{name}'|\b{name} is not a valid", case.failure.message):
                 return unknown_words(case.line, case.text.segment(call.func), name, ())
@@ -73,7 +79,7 @@ def too_many_for_compiled(case: Case) -> str:
     (``canonicalize_function_inputs`` in function_type_utils.py, 2.15-2.21)."""
     parameters = case.match["parameters"]
     first = parameters.partition(",")[0].partition(":")[0].partition("=")[0]
-    called = {called_name(call) for call in calls_in(case.text.statement(case.line))}
+    called = {called_name(call) for call in case.calls}
     for kind in case.nodes(ast.ClassDef):
         for made in kind.body:
             words = ""
@@ -166,7 +172,7 @@ def missing_argument(case: Case) -> str:
         return ""
     listed = ", ".join(name for name in _names_of_arguments(made) if name != "self")
     missing = names.replace("'", "")
-    called = {called_name(call) for call in calls_in(case.text.statement(case.line))}
+    called = {called_name(call) for call in case.calls}
     handed = next(_handed_over(case, made.name), None) if made.name not in called else None
     if handed is not None:
         return (
@@ -193,7 +199,7 @@ def _class_given(case: Case, callee: str) -> str:
     """A class that the line hands on as an argument, alone or in a list, where the method of one
     lacks an argument: ``callbacks=EarlyStopping``. Empty if the snippet itself calls the method."""
     owner, _, method = callee.rpartition(".")
-    calls = list(calls_in(case.text.statement(case.line)))
+    calls = case.calls
     if not owner or method == "__init__" or any(called_name(call) == method for call in calls):
         return ""
     for call in calls:
@@ -311,7 +317,7 @@ def _uncallable(case: Case) -> ast.Call | None:
     """The call that raised; where its place is not known the only one on the line that may have."""
     if isinstance(case.raised_at, ast.Call) and case.failure.span.column >= 0:
         return case.raised_at
-    calls = [*calls_in(case.text.statement(case.line))]
+    calls = case.calls
     found = [call for call in calls if case.type_of(call.func) == case.match[1]] or [
         call
         for call in calls

@@ -13,6 +13,7 @@ from ....text.names import dotted, names_in
 from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
+from ....wording import listed
 from ..case import Case
 from ..tensors.operands import KEYS_SHOWN, never_filled
 
@@ -82,6 +83,31 @@ def _key_of_dict(case: Case) -> str:
         f"Line {case.line} takes the element {key} of {held.name}, a dict {has}. {remedy}, or "
         f"take {held.name}.get(…) where a key may be missing."
     )
+
+
+def words_apart(case: Case) -> str:
+    """Words that one list in the message has and the other lacks, as keys that were expected."""
+    extra, missing = apart(case.failure.message)
+    lines = {
+        word: [n.lineno for n in case.nodes(ast.Constant) if n.value == word] for word in extra
+    }
+    written = [f"{word} (line {lines[word][0]})" for word in extra if lines[word]]
+    if not written or not missing:
+        return ""
+    return (
+        f"Line {case.line} needs {listed(missing)}, and was given {listed(written)} in place of "
+        f"that. Write the names that are expected."
+    )
+
+
+def apart(message: str) -> tuple[Sequence[str], Sequence[str]]:
+    """What the second list of quoted words in a message has and the first lacks, and the other way
+    round: ``Expected keys ['a', 'b'] …, but found …=['c', 'b']``."""
+    found = [re.findall(r"'([^']*)'", each) for each in re.findall(r"[\[{(]('[^\]})]*)", message)]
+    if len(found) != 2:
+        return (), ()
+    first, second = found
+    return [w for w in second if w not in first], [w for w in first if w not in second]
 
 
 def elements_taken(case: Case) -> Iterator[ast.Subscript]:

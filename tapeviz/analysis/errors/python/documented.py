@@ -11,8 +11,9 @@ from .signatures import bound_calls
 
 _PARAMETER = re.compile(r" *\*{0,2}(\w+)(?:, [\w., ]*[\w.])?(?: \([^)]*\))?( ?):(?: (.*)|)")
 _ASKS = re.compile(
-    r"-D\b|\b(?:must|should|shapes?|rank|ranges?|length|square|sorted|lists?|tuples?|sequence"
-    r"|scalar|vector|positive|number of|one of|either|permutation)\b",
+    r"-D\b|\bshape (?:is )?[\[(]|\b(?:must|should|of shape|same shape|rank|ranges?|length"
+    r"|square|sorted|lists?|tuples?|sequence|scalar|vector|positive|number of|one of|either"
+    r"|permutation)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that says what an argument has to be."""
@@ -74,7 +75,8 @@ def _asking(text: str) -> Sequence[str]:
     more those that say what it must be."""
     plain = " ".join(text.partition("\n\n")[0].replace("`", "").split())
     sentences = re.split(r"(?<=[.!])\s+(?=[A-Z0-9])", _OF_DTYPES.sub("", plain).strip())
-    asking = [each.rstrip(".") for each in sentences if _ASKS.search(each)]
+    plain_ones = (each for each in sentences if not each.startswith(("If ", "When ")))
+    asking = [each.rstrip(".") for each in plain_ones if _ASKS.search(each)]
     kept, length = set[str](), 0
     for sentence in sorted(
         asking, key=lambda each: not re.search(r"\b(must|should)\b", each, re.I)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ....text.names import called_name, dotted, targets_of
 from ....text.statements import read_text
@@ -31,34 +31,46 @@ def none_made(case: Case, statement: ast.stmt) -> str:
         read = {name for name in read if name in case.held and case.held[name].type == "NoneType"}
     assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
     for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
-        names = {
-            target.id
-            for target in targets_of(assign)
+        given = {
+            target.id: value
+            for target, value in _pairs(assign)
             if isinstance(target, ast.Name) and target.id in read
             if owner(assign.lineno, target.id) == owner(line, target.id)
         }
-        if not names:
+        if not given:
             continue
-        name = sorted(names)[0]
-        if isinstance(assign.value, ast.Constant) and assign.value.value is None:
+        name, value = min(given.items(), key=lambda each: each[0])
+        if isinstance(value, ast.Constant) and value.value is None:
             return (
                 f"Line {line} works with {name}, which is None: line {assign.lineno} gives it "
                 f"None. Give it a tensor there, or leave line {line} out when it is None."
             )
-        if isinstance(assign.value, ast.Call) and (
-            words := none_returned(case, name, assign.value, assign.lineno)
+        if isinstance(value, ast.Call) and (
+            words := none_returned(case, name, value, assign.lineno)
         ):
             return words
         if assign.lineno < line and assign.col_offset <= statement.col_offset:
-            read -= names  # in no branch of its own, so it ran since those before it
+            read -= given.keys()  # in no branch of its own, so it ran since those before it
     return ""
+
+
+def _pairs(assign: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives a value, and that; ``a, b = c, d`` in its parts."""
+    for target in assign.targets:
+        if isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple):
+            yield from zip(target.elts, assign.value.elts, strict=False)
+            return
+    yield from ((target, assign.value) for target in targets_of(assign))
 
 
 def none_returned(case: Case, name: str, call: ast.Call, line: int) -> str:
     """Words for a call on a line that gave None: of a method that changes its object, or of a
     function of the snippet. ``name``: the name for its result, or the call itself."""
     begin, code = f"Line {case.line} works with {name}, which is None", case.text.segment(call)
-    made = definition(case, called_name(call))
+    held = case.held.get(dotted(call.func))  # an object whose class is the snippet's
+    paths = [f"{held.type}.{method}" for method in ("call", "__call__")] if held is not None else []
+    found = (definition(case, path) for path in (called_name(call), *paths))
+    made = next(filter(None, found), None)
     if made is None and called_name(call) in _IN_PLACE:
         return (
             f"{begin}: {called_name(call)} on line {line} changes its object and returns None. "
@@ -102,7 +114,7 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
             f"tf.function does not keep an object alive, as in Trainer(…).step(x). Give the object "
             f"a name, trainer = Trainer(…), and call its method then."
         )
-    paths = [each for each in names_read(statement) if each in case.held]
+    paths = [each for each in names_read(case.raised_at or statement) if each in case.held]
     found = [path for path in paths if case.held[path].type == "NoneType"]
     if len(found) != 1:
         return ""

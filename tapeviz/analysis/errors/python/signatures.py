@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ....text.names import calls_in, dotted
+from ....text.names import called_name, calls_in, dotted
+from ....text.source import SourceText
 from ....text.trees import parse_expression
+from ....trace.model import Failure
 from ....wording import listed
 from ..case import Case
 
@@ -60,9 +62,9 @@ class BoundCall:
 def bound_calls(case: Case) -> Iterator[BoundCall]:
     """The call that raised, or all calls on the line where it is not known, if the parameters of
     what is called were recorded."""
-    raised, statement = case.raised_at, case.text.statement(case.line)
+    raised = case.raised_at
     is_known = raised is not None or case.failure.span.column >= 0
-    calls = [raised] if isinstance(raised, ast.Call) else [] if is_known else [*calls_in(statement)]
+    calls = [raised] if isinstance(raised, ast.Call) else [] if is_known else case.calls
     for call in calls:
         held = case.held.get(ast.unparse(call.func))
         if held is not None and held.takes:
@@ -144,6 +146,30 @@ def unknown_words(line: int, callee: str, name: str, parameters: Sequence[str]) 
         mend = f"It takes {', '.join(parameters[:_MOST_LISTED])}"
         mend += ", …." if len(parameters) > _MOST_LISTED else "."
     return f"Line {line} gives {callee} an argument {name}, which it does not take. {mend}"
+
+
+def crossed_words(text: SourceText, failure: Failure) -> str:
+    """Words for a call that the exception came through which gives names to a function of the
+    snippet that are names of its parameters, too, in another order; empty without."""
+    functions = [node for node in text.nodes if isinstance(node, ast.FunctionDef)]
+    for line in dict.fromkeys((failure.line, *reversed(failure.lines))):
+        for call in calls_in(text.statement(line)):
+            given = [*map(dotted, call.args)]
+            for made in functions:
+                wanted = in_order(given, [each.arg for each in made.args.args])
+                if made.name == called_name(call) and wanted:
+                    return (
+                        f"Line {line} calls {made.name} with {', '.join(given)}, and line "
+                        f"{made.lineno} takes these in another order: {', '.join(wanted)}."
+                    )
+    return ""
+
+
+def in_order(given: Sequence[str], parameters: Sequence[str]) -> Sequence[str]:
+    """The arguments by position in the order of the parameters of the same names; empty if these
+    have other names, or the arguments stand in that order."""
+    own = parameters[parameters[:1] == ["self"] :][: len(given)]
+    return own if len(given) > 1 and own != given and sorted(own) == sorted(given) else ()
 
 
 def shape_in_pieces(case: Case, bound: BoundCall) -> str:

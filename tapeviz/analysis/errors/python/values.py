@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import called_name, calls_in, dotted
+from ....text.names import called_name, dotted
 from ....text.trees import lines_of
 from ..case import Case, Explain
 from ..tensors.operands import given_words
@@ -51,7 +51,7 @@ _ASKING = ("bool", "any", "all", "max", "min", "sorted", "filter")
 def loss_given_tensors(case: Case) -> str:
     """``tf.keras.losses.MeanSquaredError(y, p)``, which makes a loss; empty if the line calls no
     such class with more than one argument."""
-    calls = calls_in(case.text.statement(case.line))
+    calls = case.calls
     for path, given in ((_class_called(case, call), call.args) for call in calls):
         owner, _, name = path.rpartition(".")
         if owner.endswith("losses") and name[:1].isupper() and len(given) > 1:
@@ -146,14 +146,17 @@ def joined_shapes(case: Case) -> str:
         f"the axis that they are joined along may differ: the one that axis= says, else the "
         f"function's own. "
     )
-    is_of_pictures = len({*map(len, shapes)}) == 1 and len(shapes[0]) > 2
-    apart = [max(sizes) - min(sizes) for sizes in zip(*shapes, strict=False)][:-1]
-    if is_of_pictures and any(apart) and max(apart) <= _FEW_PIXELS:
+    has_batch = "None" not in words
+    apart = [max(sizes) - min(sizes) for sizes in zip(*shapes, strict=False)]
+    if {*map(len, shapes)} == {3 + has_batch} and 0 < max(apart[:-1]) <= _FEW_PIXELS:
         return (
             f"{said}An odd size that is halved by pooling or strides and doubled again is one "
             f"less: use a size that can be halved as often, or pad or crop one of them "
             f"(tf.keras.layers.ZeroPadding2D, Cropping2D)."
         )
+    axes = [axis for axis, difference in enumerate(apart) if difference]
+    if has_batch and len(axes) == 1:
+        return f"{said}These two differ on axis {axes[0]} alone, and fit along it: axis={axes[0]}."
     return f"{said}Give another axis, or tf.reshape one."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ....text.messages import first_words
-from ....text.names import calls_in, dotted
+from ....text.names import dotted
 from ..case import Case, Explain
 from ..python.documented import asked_words
 from ..python.operators import no_whole_number
@@ -145,7 +145,7 @@ def refused(case: Case) -> str:
 def called_on_line(case: Case) -> str:
     """The function that raised, or the only one that the line calls."""
     raised = case.raised_at
-    calls = [raised] if raised is not None else [*calls_in(case.text.statement(case.line))]
+    calls = [raised] if raised is not None else case.calls
     names = {dotted(call.func) for call in calls if isinstance(call, ast.Call)}
     return names.pop() if len(names) == 1 else ""
 

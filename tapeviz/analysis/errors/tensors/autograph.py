@@ -76,6 +76,17 @@ AUTOGRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         _IN_BOTH + "{0} has {1} {2} in the one and {3} in the other. "
         "Give it one {1} in both, as by tf.cast or 1.0 in place of 1.",
     ),
+    (
+        r"'([\w.]+)' (?:must be defined|may not be None) before the loop",
+        "The loop on line {line} runs in a compiled function as one operation, which keeps {0} "
+        "from turn to turn and needs its shape and dtype from the start. Give {0} a tensor of "
+        "this shape and dtype before the loop.",
+    ),
+    (
+        r"'([\w.]+)' (?:is None at the end of the|has shape .* after one) iteration",
+        "The loop on line {line} runs in a compiled function as one operation, and {0} has to be "
+        "a tensor of the same shape and dtype after each of its turns.",
+    ),
     (OUT_OF_A_LOOP, left_loop),
 )
 """In the order in which they are asked: where two match a message, the first one answers."""

@@ -38,7 +38,7 @@ def variable_of_each_call(case: Case) -> str:
         f"Line {case.line} makes a tf.Variable, itself or in what it calls, as a layer does at its "
         f"first input, and a compiled function may make variables at its first call only. "
     )
-    called = {dotted(call.func) for call in calls_in(case.text.statement(case.line))} - {""}
+    called = {dotted(call.func) for call in case.calls} - {""}
     for function in case.nodes(ast.FunctionDef):
         if case.line not in lines_of(function)[1:]:
             continue

@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 
 import numpy as np
 
 from ....text.names import calls_in, dotted
 from ....text.statements import head_of, read_text
+from ....text.trees import parse_expression
 from ....trace.compiled.raised import eager_op_that_raised
 from ....trace.events import HeldValue
 from ....trace.ids import TensorId, VariableId
@@ -94,10 +95,10 @@ def elementwise_remedy(
     them, else where they are made. Empty if nothing is known. ``named``: empty for one whose words
     are not known."""
     (first, other), (shape, beside) = named, sizes
+    if forms := [*axes_added(case, named, sizes)]:
+        words = (f"{name}{index}, of shape {form}" for name, index, form in forms)
+        return f"{', or '.join(words)}, fits; else look what each axis means."
     for name, own, opposite in ((other, beside, shape), (first, shape, beside)):
-        forms = [*islice(_with_axes(name, own, opposite), 2)] if name else []
-        if forms:
-            return f"{', or '.join(forms)}, fits; else look what each axis means."
         if name and len(own) == 2 and differing_axis(own[::-1], opposite) is None:
             return f"{name} fits transposed: tf.transpose({name}); else look what each axis means."
     if len(shape) != len(beside):
@@ -112,9 +113,25 @@ def elementwise_remedy(
     return f"One of them has to be made with another size along {along}."
 
 
-def _with_axes(name: str, own: OperandShape, opposite: OperandShape) -> Iterator[str]:
-    """``x[:, None], of shape [4, 1, 3]``: a shape with axes of one element added, where it
-    can be broadcast to another one with more axes."""
+def axes_added(
+    case: Case, named: tuple[str, str], sizes: tuple[OperandShape, OperandShape]
+) -> Iterator[tuple[str, str, OperandShape]]:
+    """Yield up to two indices with axes of one element by which the operand of fewer axes can be
+    broadcast to the other one: ``("x", "[:, None]", [4, 1, 3])``. In place of a longer expression
+    it is the only name in there that has its shape."""
+    for (name, own), (_, opposite) in permutations(zip(named, sizes, strict=True)):
+        node = parse_expression(f"({name})") if name else ast.Constant(None)
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            held = (case.held[each] for each in names_read(node) if each in case.held)
+            alike = [each.name for each in held if each.dtype and each.shape == [*own]]
+            name = alike[0] if len(alike) == 1 else name and f"({name})"
+        for index, form in islice(_with_axes(own, opposite), 2 if name else 0):
+            yield name, index, form
+
+
+def _with_axes(own: OperandShape, opposite: OperandShape) -> Iterator[tuple[str, OperandShape]]:
+    """``[:, None]`` and ``[4, 1, 3]``: a shape with axes of one element added, where it can be
+    broadcast to another one with more axes."""
     rank, missing = len(opposite), len(opposite) - len(own)
     for added in combinations(range(rank), missing) if missing > 0 and rank <= _MOST_AXES else ():
         sizes = iter(own)
@@ -123,7 +140,7 @@ def _with_axes(name: str, own: OperandShape, opposite: OperandShape) -> Iterator
             last = max(added)
             index = ["None" if axis in added else ":" for axis in range(last + 1)]
             code = "..., None" if missing == 1 and last == rank - 1 else ", ".join(index)
-            yield f"{name}[{code}], of shape {shape}"
+            yield f"[{code}]", shape
 
 
 _MOST_AXES = 5
@@ -199,8 +216,8 @@ def held_words(case: Case, code: ast.AST) -> Iterator[str]:
             if words == name and text.owner(binding.site.line, root) == scope
             if held is None or held.type == binding.value  # a ragged or sparse tensor
         ]
-        if meant and (words := _words(trace, *meant[-1])):
-            yield words
+        if meant and (phrase := _phrase(case, meant[-1][0])):
+            yield f"{meant[-1][1]} {_verb(phrase)} {phrase}"
 
 
 def names_read(code: ast.AST) -> Sequence[str]:
@@ -231,13 +248,12 @@ def _verb(phrase: str) -> str:
 def held_phrase(case: Case, held: HeldValue) -> str:
     """The value of a name, for a sentence: ``3``, ``a list of 3 elements``, ``shape (2,) and dtype
     float32``; empty if little is known of it."""
-    if held.tensor and (phrase := _phrase(case.trace, TensorId(held.tensor))):
+    if held.tensor and (phrase := _phrase(case, TensorId(held.tensor))):
         return phrase
     if held.value:
         return f"{held.value} (shape {tuple(held.shape)})" if held.shape else held.value
     if held.dtype:
-        shape = "unknown shape" if held.shape is None else f"shape {tuple(held.shape)}"
-        return f"{shape} and dtype {held.dtype}"
+        return _form(case, held.shape, held.dtype)
     if held.keys and held.size >= 0:
         shown = ", ".join(held.keys[:KEYS_SHOWN])
         more = f" and {held.size - KEYS_SHOWN} more" if held.size > KEYS_SHOWN else ""
@@ -342,12 +358,8 @@ _PLAIN_FORMS = {
 }
 
 
-def _words(trace: Trace, tensor: TensorId, name: str) -> str:
-    phrase = _phrase(trace, tensor)
-    return f"{name} {_verb(phrase)} {phrase}" if phrase else ""
-
-
-def _phrase(trace: Trace, tensor: TensorId) -> str:
+def _phrase(case: Case, tensor: TensorId) -> str:
+    trace = case.trace
     variable = trace.variables.get(VariableId(tensor))
     known = variable or trace.tensors.get(tensor)
     if known is None or known.shape is None:
@@ -358,4 +370,30 @@ def _phrase(trace: Trace, tensor: TensorId) -> str:
             return str(value[()])
         elements = np.array2string(value, separator=", ").replace("\n", "")
         return f"{elements} (shape {tuple(value.shape)})"
-    return f"shape {tuple(known.shape)} and dtype {known.dtype}"
+    return _form(case, known.shape, known.dtype)
+
+
+def _form(case: Case, shape: OperandShape | None, dtype: str) -> str:
+    """``shape (2,) and dtype int32``; without float32 where the message is not about dtypes."""
+    words = "unknown shape" if shape is None else f"shape {tuple(shape)}"
+    is_usual = dtype == "float32" and not _ABOUT_DTYPES.search(case.failure.message)
+    return words if is_usual else f"{words} and dtype {dtype}"
+
+
+_ABOUT_DTYPES = re.compile(
+    r"dtype|DataType|float|u?int\d|double|half|\bbool|string|complex|\bcast\b|\btypes?\b|convert"
+)
+
+
+def concerned(case: Case, names: Sequence[str]) -> Sequence[str]:
+    """The names whose value has a shape that the message has, but for the length of its first axis,
+    that of the batch; all where no value has."""
+    found = re.findall(r"\[[\d?, ]+\]|\((?:\d+|None),[\dNone, ]*\)", case.failure.message)
+    said = [read_shape(each) for each in found]
+    shapes = {name: case.held[name].shape for name in names if name in case.held}
+    alike = [
+        name
+        for name, shape in shapes.items()
+        if shape and any(_is_same(shape, s) or (s[1:] and _is_same(shape[1:], s[1:])) for s in said)
+    ]
+    return alike or names

@@ -12,11 +12,12 @@ from ....wording import listed
 from ..case import Assigning, Case
 from .operands import names_read
 
-_ABOUT_VALUES = re.compile(
+ABOUT_VALUES = re.compile(
     r"shape|zero|dim|rank|siz|ax[ie]s|square|equal|length|type|attribute|element|number of|unpack"
-    r"|\[\d",
+    r"|sequence|JSON|\[\d|filename|path",
     re.IGNORECASE,
 )
+"""Messages about what values are."""
 _MOST = 2
 _LONGEST = 64
 """The letters of an expression that stands in a sentence."""
@@ -30,7 +31,7 @@ def made_words(case: Case, words: str) -> str:
     names = names or (names_read(statement) if statement is not None else ())
     made = [
         made
-        for name in (names if _ABOUT_VALUES.search(case.failure.message) else ())
+        for name in (names if ABOUT_VALUES.search(case.failure.message) else ())
         if _is_meant(case, name, words) and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)
         for line, made in [_made(case, name)]
         if made and not re.search(rf"\b[Ll]ine {line}\b", words)
@@ -45,12 +46,16 @@ def _is_meant(case: Case, name: str, words: str) -> bool:
     if held is None:
         return not case.held
     is_asked = f"'{held.type}' object" in case.failure.message or held.value in ("0", "0.0")
+    is_asked |= held.type == "str" and re.search("file|path", case.failure.message) is not None
     return bool(held.dtype) or held.size >= 0 or is_asked or f"{name}, which is" in words
 
 
 def _made(case: Case, name: str) -> tuple[int, str]:
     """The line that gave a name its value, and a sentence about it; 0 where it is not known."""
     binding = case.last_binding(name)
+    begun = ast.unparse(value) if (value := getattr(binding, "value", None)) is not None else ""
+    if (binding is None or begun in ("[]", "{}", "list()")) and (filled := _filled(case, name)):
+        return filled
     if binding is None:
         return _given(case, name)
     if not _ran_last(case, binding, name):
@@ -71,6 +76,19 @@ def _made(case: Case, name: str) -> tuple[int, str]:
     ]
     of = f", from {listed(shapes[:_MOST])}" if shapes else ""
     return binding.lineno, f"{said} as {code}{of}"
+
+
+def _filled(case: Case, name: str) -> tuple[int, str] | None:
+    """The only line that appends to a list, and a sentence about it."""
+    found = [
+        call
+        for call in case.nodes(ast.Call)
+        if dotted(call.func) in (f"{name}.append", f"{name}.extend")
+    ]
+    code = case.text.segment(found[0]) if len(found) == 1 else ""
+    if not 0 < len(code) <= _LONGEST:
+        return None
+    return found[0].lineno, f"{name} is filled on line {found[0].lineno} by {code}"
 
 
 def _ran_last(case: Case, binding: Assigning, name: str) -> bool:

@@ -108,6 +108,25 @@ def _product_that_fits(
     return ""
 
 
+def reshaped(case: Case) -> str:
+    """A reshape to another number of elements than the tensor has."""
+    count, wanted = map(int, case.match.groups())
+    bound = next(bound_calls(case), None)
+    given = bound.given.get("tensor") if bound is not None else None
+    held = case.held.get(ast.unparse(given)) if given is not None else None
+    shape = tuple(held.shape or ()) if held is not None else ()
+    what = f"{held.name}, of shape {shape} and" if held is not None and shape else "a tensor"
+    several = "a multiple of " if "requires a multiple" in case.failure.message else ""
+    remedy = "Print its shape just before, and write -1 for the axis that may vary."
+    if prod(size or 0 for size in shape) == count and len(shape) > 1:
+        whole = count // (shape[0] or 1)
+        remedy = f"Each of the {shape[0]} rows along its first axis has {whole} elements."
+    return (
+        f"Line {case.line} reshapes {what} with {count} elements, into a shape for {several}"
+        f"{wanted}. A reshape keeps every element and adds none. {remedy}"
+    )
+
+
 def selected(case: Case) -> str:
     """``tf.where`` whose condition and values cannot be broadcast to one shape."""
     sizes = [read_shape(shape) for shape in case.match.groups()]
@@ -166,16 +185,17 @@ def dtypes(case: Case) -> str:
         )
     names = [_named_by_dtype(case, kind) for kind in kinds]
     words = [f"{_article(kinds[0])} tensor", f"{_article(kinds[1])} one"]
-    other = "x"
-    if all(names) and names[0] != names[1]:
-        dtypes_in_full = [LONG_NAMES.get(kind, kind) for kind in kinds]
-        words = [f"{n} of dtype {d}" for n, d in zip(names, dtypes_in_full, strict=True)]
-        if wanted in dtypes_in_full:
-            other = names[1 - dtypes_in_full.index(wanted)]
+    dtypes_in_full = [LONG_NAMES.get(kind, kind) for kind in kinds]
+    if names[0] != names[1]:
+        known = zip(names, dtypes_in_full, words, strict=True)
+        words = [f"{name} of dtype {dtype}" if name else word for name, dtype, word in known]
+    wanted = "bool" if kinds[0] == "bool" and "expected to be" in case.failure.message else wanted
+    at = dtypes_in_full.index(wanted) if wanted in dtypes_in_full else -1
+    other = names[1 - at] if at >= 0 and names[0] != names[1] else ""
     return (
         f"Line {case.line} combines {words[0]} with {words[1]}. TensorFlow never converts dtypes "
-        f"by itself. Make both of one dtype: tf.cast({other}, tf.{wanted}), or dtype=tf.{wanted} "
-        f"where {'it is' if other != 'x' else 'they are'} made."
+        f"by itself. Make both of one dtype: tf.cast({other or '…'}, tf.{wanted}), or "
+        f"dtype=tf.{wanted} where {'it is' if other else 'they are'} made."
     )
 
 
@@ -385,8 +405,9 @@ def carried(case: Case) -> str:
         mend = "Begin with the dtype that it has after a turn, as by tf.cast before the loop"
     elif "unknown" in after or "None" in after:
         mend = (
-            f"Give it that shape at the end of each turn: {name} = tf.ensure_shape({name}, "
-            f"{before})"
+            f"If the loop keeps it, end each turn by {name} = tf.ensure_shape({name}, {before}); "
+            f"if not, say by tf.autograph.experimental.set_loop_options(shape_invariants=…) which "
+            f"axis varies, or collect in a tf.TensorArray"
         )
     else:
         mend = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from ....text.names import called_name, calls_in
+from ....text.names import called_name
 from ..case import Case, Explain
 
 _WITH_FUNCTIONS = ("map", "filter", "flat_map", "interleave", "take_while", "group_by_window")
@@ -17,8 +17,7 @@ arguments (``StructuredFunctionWrapper`` in structured_function.py, 2.15-2.21)."
 
 def no_element_left(case: Case) -> str:
     """``next`` of an iterator that has given its last element."""
-    statement = case.text.statement(case.line)
-    call = next((c for c in calls_in(statement) if called_name(c) in ("next", "get_next")), None)
+    call = next((c for c in case.calls if called_name(c) in ("next", "get_next")), None)
     if call is None:
         return ""
     given = call.args[0] if call.args else None
@@ -40,8 +39,7 @@ def no_element_left(case: Case) -> str:
 
 def parts_of_element(case: Case) -> str:
     """A function given to ``map`` whose parameters are not as many as an element has parts."""
-    statement = case.text.statement(case.line)
-    method = next((c for c in calls_in(statement) if called_name(c) in _WITH_FUNCTIONS), None)
+    method = next((c for c in case.calls if called_name(c) in _WITH_FUNCTIONS), None)
     if method is None or not isinstance(method.func, ast.Attribute):
         return _given_lambda(case)
     found = case.match.groupdict()
@@ -60,7 +58,7 @@ def parts_of_element(case: Case) -> str:
 
 def _given_lambda(case: Case) -> str:
     """Words for the first lambda that the line gives to a function, which calls it otherwise."""
-    for call in calls_in(case.text.statement(case.line)):
+    for call in case.calls:
         for function in [*call.args, *(each.value for each in call.keywords)]:
             if isinstance(function, ast.Lambda):
                 names = ", ".join(each.arg for each in function.args.args)
@@ -124,8 +122,7 @@ _LONGEST = 40
 
 def no_labels(case: Case) -> str:
     """``fit`` of a compiled model without labels: Keras 3 compares None with the predictions."""
-    statement = case.text.statement(case.line)
-    for call in calls_in(statement):
+    for call in case.calls:
         is_given = len(call.args) > 1 or any(each.arg == "y" for each in call.keywords)
         if called_name(call) in ("fit", "evaluate", "train_on_batch") and not is_given:
             return (

@@ -5,6 +5,8 @@ The messages are those of TensorFlow 2.15 to 2.21, Keras 2 and 3, and of h5py.
 
 from __future__ import annotations
 
+import re
+
 from ..case import Case, Explain
 from .keras import unknown_word
 
@@ -39,10 +41,10 @@ def unknown_part(case: Case) -> str:
 
 def other_weights(case: Case) -> str:
     """Weights in a file whose shapes are not those of the model: Keras 3; Keras 2."""
-    found = {key: shape for key, shape in case.match.groupdict().items() if shape}
-    if "load" not in case.code:
+    found = {key[:3]: shape for key, shape in case.match.groupdict().items() if shape}
+    if not re.search("load|restore|read", case.code):
         return ""
-    own, other = found.values()
+    own, other = found["own"], found["was"]
     return (
         f"The file that line {case.line} loads has a weight of shape {other} where this model has "
         f"one of shape {own}, so it was saved from a model whose layers have other sizes. Build "
@@ -74,9 +76,11 @@ FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         "its tf.function an input_signature.",
     ),
     (
-        r"variable\.shape=(?P<own>\(.*?\)), Received: value\.shape=(?P<found>\(.*?\))"
-        r"|Cannot assign value to variable.*variable shape (?P<of_2>\(.*?\)), and the assigned "
-        r"value shape (?P<in_2>\(.*?\))",
+        r"variable\.shape=(?P<own>\(.*?\)), Received: value\.shape=(?P<was>\(.*?\))"
+        r"|Cannot assign value to variable.*variable shape (?P<own_2>\(.*?\)), and the assigned "
+        r"value shape (?P<was_2>\(.*?\))"
+        r"|incompatible tensor with shape (?P<was_3>\(.*?\)) when attempting to restore variable "
+        r"with shape (?P<own_3>\(.*?\))",
         other_weights,
     ),
     (
