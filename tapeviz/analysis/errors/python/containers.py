@@ -101,8 +101,8 @@ def words_apart(case: Case) -> str:
 
 
 def apart(message: str) -> tuple[Sequence[str], Sequence[str]]:
-    """What the second list of quoted words in a message has and the first lacks, and the other way
-    round: ``Expected keys ['a', 'b'] …, but found …=['c', 'b']``."""
+    """The words that only the second list in a message has, and those that only the first one has:
+    ``Expected keys ['a', 'b'] …, but found …=['c', 'b']``."""
     found = [re.findall(r"'([^']*)'", each) for each in re.findall(r"[\[{(]('[^\]})]*)", message)]
     if len(found) != 2:
         return (), ()

@@ -55,7 +55,7 @@ def none_made(case: Case, statement: ast.stmt) -> str:
 
 
 def _pairs(assign: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What an assignment gives a value, and that; ``a, b = c, d`` in its parts."""
+    """Each target of an assignment with its value; ``a, b = c, d`` in its parts."""
     for target in assign.targets:
         if isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple):
             yield from zip(target.elts, assign.value.elts, strict=False)
