@@ -50,6 +50,8 @@ VALUES_OF_CALL = 50_000
 """Values that are sent of one look into a call."""
 TURNS_AT_EITHER_END = 8
 """Turns of a loop, first and last ones, whose values are sent with such a look."""
+BYTES_TAKEN_BY_LOOP = 256 * MEBIBYTE
+"""Bytes that the turns of a loop may take from iterators, random numbers and Python to be held."""
 BYTES_OF_TURNS = 512 * MEBIBYTE
 """Bytes that all turns of the loops of a call may give to be held at once."""
 TURNS_UNTIL_ERROR = 1 << 14

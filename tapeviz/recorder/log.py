@@ -42,8 +42,9 @@ class ThreadState(local):
     """The tape for which ops of a thread of TensorFlow's are seen, with the ``state`` before."""
     running: tuple[bytes, Any] | None = None
     """The function that is about to run, and the copy that is to run in its place, if any is."""
-    ran: tuple[Sequence[Any], bool] = ((), False)
-    """The sources that it took from elsewhere, and whether ops of this thread are reported."""
+    ran: tuple[Sequence[Any], Sequence[Any], bool] = ((), (), False)
+    """The sources that it took from elsewhere, the bytes of the lists among these, and whether ops
+    of this thread are reported."""
 
 
 class Log:

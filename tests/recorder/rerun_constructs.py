@@ -109,6 +109,31 @@ for i in tf.range(6):
     else:
         y = tf.exp(-y)
 return y""",
+    "loops that draw numbers and ask Python": """\
+z = x
+for i in tf.range(3):
+    for j in tf.range(i + 1):
+        z = tf.sin(z) + tf.random.normal([4, 6])
+        if tf.reduce_sum(z) > 0.0:
+            z = z * tf.random.uniform([], seed=2)
+    y = tf.numpy_function(np.cos, [x / tf.cast(i + 1, tf.float32)], tf.float32)
+    z = z * v[0, 0] + tf.ensure_shape(y, [4, 6])
+return z""",
+    "a loop that draws how often it turns": """\
+with tf.GradientTape() as t:
+    z = c * 1.0
+    while tf.random.uniform([]) < 0.7:
+        z = z * tf.sin(c)
+c.assign(z)
+return t.gradient(z, c) * x""",
+    "a loop over an iterator": """\
+s = tf.constant(0.0)
+for e in iter(tf.data.Dataset.from_tensor_slices(x).shuffle(4)):
+    s += tf.reduce_sum(tf.sin(e * c))
+    c.assign_add(0.1 * s)
+    if s > 6.0:
+        break
+return s * x""",
     "loop in if": """\
 y = x
 if tf.reduce_sum(x) > -100.0:

@@ -11,7 +11,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any, NamedTuple
 
-from .. import private
+from .. import limits, private
 from ..encode import of_thread
 from ..installed import Installed
 from ..recording import RecordingContext, caller
@@ -135,7 +135,8 @@ def _running(
     @recording.guarded
     def ended(about: _Running, call: KeptCall, outputs: Any, frame: FrameType) -> None:
         inputs, call.outputs = call.inputs, tuple(outputs)
-        call.sources, is_seen = local.ran
+        call.sources, sizes, is_seen = local.ran
+        call.nbytes = sum(int(size._numpy_internal()) for size in sizes)
         number, _, thread = local.state
         if is_seen:
             site = here(frame) or (thread and late(frame))
@@ -146,7 +147,10 @@ def _running(
                 recording.log.catch_up()
         else:
             append((encoder.keep, call, about.returned))
-        if about.copy is not None and about.copy.spoiled:
+        if call.nbytes >= limits.BYTES_TAKEN_BY_LOOP:
+            call.sources, call.nbytes = (), 0
+            note_writes(inputs)
+        elif about.copy is not None and about.copy.spoiled:
             note_writes([inputs[place] for place in about.copy.spoiled])
 
     def note_writes(resources: Sequence[Any]) -> None:
@@ -190,7 +194,7 @@ def _running(
         if found is None:
             return run(self, *args)
         about, call = found
-        local.running, local.ran = (self.name, about.copy), ((), False)
+        local.running, local.ran = (self.name, about.copy), ((), (), False)
         try:
             outputs = run(self, *args)
         except Exception as error:

@@ -61,7 +61,8 @@ class KeptCall:
     ``inputs``: the arguments; once it is over, for each an array, a :class:`Handle`, or a tensor
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
     took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
-    number of the eager op, 0 until it is encoded, and if it was not seen.
+    number of the eager op, 0 until it is encoded, and if it was not seen; ``nbytes``: of all that,
+    before the call is kept of lists of loops alone.
     """
 
     graph_ref: Callable[[], Any]
@@ -201,7 +202,7 @@ class KeptCalls:
         """
         call.taken = call.taken or self.identify(call)
         call.sources = tuple(map(_held, call.sources))
-        size = sum(map(_size, call.sources))
+        size = call.nbytes + sum(map(_size, call.sources))
         if call.outputs is not None:
             call.given = tuple([output._id or FIRST_ID for output in call.outputs])
             call.outputs = tuple(map(_held, call.outputs))

@@ -50,19 +50,22 @@ class Taps:
             local.running = None  # Python that it calls may call functions of its own
             copy = running[1]
             sources: Sequence[Any] = ()
+            sizes: Sequence[Any] = ()
             callbacks, scopes.op_callbacks = scopes.op_callbacks, []
             try:
                 if copy is None:
                     outputs = call(ctx, name, tensor_inputs, num_outputs)
                 else:
-                    outputs, sources = tapped(call, ctx, copy, tensor_inputs, num_outputs)
+                    outputs, further = tapped(call, ctx, copy, tensor_inputs, num_outputs)
+                    sources = [further[place] for place in copy.order]
+                    sizes = [further[place] for place in copy.sizes]
             finally:
                 scopes.op_callbacks = callbacks
             is_seen = recording.on_op in callbacks
             if len(callbacks) > is_seen:
                 others = [callback for callback in callbacks if callback is not recording.on_op]
                 private.call_op_callbacks(others, name.decode(), tensor_inputs, outputs or ())
-            local.ran = sources, is_seen
+            local.ran = sources, sizes, is_seen
             return outputs
 
         def tapped(
@@ -74,7 +77,6 @@ class Taps:
                 private.reword(error, without_our_names)
                 raise
             took(copy.further)
-            further = found[count:]
-            return found[:count] or None, [further[place] for place in copy.order]
+            return found[:count] or None, found[count:]
 
         return call_function

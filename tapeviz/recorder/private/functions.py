@@ -17,7 +17,7 @@ _INSIDE = "the inside of compiled functions"
 FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE)
 context = find("tensorflow.python.eager.context", _INSIDE)
 _op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
-VARIANT, RESOURCE, BOOL, INT32 = 21, 20, 10, 3
+VARIANT, RESOURCE, BOOL, INT64, INT32 = 21, 20, 10, 9, 3
 CONTAINER = "tapeviz"
 """The runtime knows variables of our own by this and their names."""
 _CALLS_PYTHON = "PyFuncStateless"
@@ -81,6 +81,10 @@ def is_inexact(dtype: int) -> bool:
     """Whether numbers of this dtype are rounded: floats and complex numbers."""
     of_tensors = tf.dtypes.as_dtype(dtype)
     return bool(of_tensors.is_floating or of_tensors.is_complex)
+
+
+def bytes_of_element(dtype: int) -> int:
+    return int(tf.dtypes.as_dtype(dtype).size)
 
 
 def op_def(op_type: str) -> Any:

@@ -21,7 +21,7 @@ from ..recording import RecordingContext
 from .definitions import op_name, without_our_names
 from .programs import Program, Ran
 from .raised import node_that_raised, run_up_to
-from .readings import Known, Readings
+from .readings import Readings
 from .report import InsideReport
 from .states import RerunVariables, Unknown
 from .turns import WantedTurns
@@ -101,9 +101,7 @@ class Rerun:
             of_datasets="exact" if is_written_same else "beside",
         )
         for source, held in zip(program.cut.sources, self._states.sources(call), strict=True):
-            at = tuple((op, 0) for op in source.path)
-            known = Known(self._states.tensor(held), "exact")
-            readings.put(at, source.op, source.output, known)
+            readings.put_source(source, self._states.tensor(held))
         if call.outputs is None:
             return {"state": "unchecked", "why": "it did not come to its end", "ran": True}
         if not is_same:

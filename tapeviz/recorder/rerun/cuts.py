@@ -2,12 +2,15 @@
 
 Prints, Python functions, iterators, files, queues, random numbers from a state of their own: an op
 of such a kind is left out. What it gave is known from the run, where the function gave it as a
-further output (:mod:`.sources`), and is an argument of the copy.
+further output (:mod:`.sources`), and is an argument of the copy; of an op in a loop that is a list,
+from which each turn takes its element.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 from .. import private
@@ -16,17 +19,22 @@ from .definitions import (
     CALLS,
     CASES,
     CONDITIONALS,
+    LOOPS,
     RUN_FUNCTIONS,
+    TURNS,
     WHICH,
     Edited,
     Port,
     add_data_inputs,
+    branches_of,
     functions_of,
     is_xla,
     op_name,
     ports,
+    shape_of_argument,
     which_dtype,
 )
+from .probes import PathStep, Probe, dtype_at
 
 READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
@@ -35,33 +43,44 @@ _HARMLESS = READS | {"Assert"} | RUN_FUNCTIONS
 _OPAQUE = (functions.VARIANT, functions.RESOURCE)
 
 
-class CutOutput(NamedTuple):
-    """An output of an op that was left out, or what a conditional among those went by.
+class Traced(NamedTuple):
+    """The graph that a function was traced as. ``run_by(graph, op)``: the graphs that an op runs,
+    of a loop the body first."""
 
-    ``path``: the calls that lead to the op; all by the names of the graphs that were traced.
-    """
+    graph: Any
+    run_by: Callable[[Any, str], Sequence[Any] | None]
 
-    path: tuple[str, ...]
-    op: str
-    output: int
-    dtype: int
+    def shape(self, op: str, output: int) -> Any:
+        """The shape that an output of an op has in the graph, a proto."""
+        with suppress(KeyError):  # a loop, which gradients have put another one for
+            found = self.graph.get_operation_by_name(op)
+            asked = found.inputs[0] if output == WHICH else found.outputs[output]
+            return asked.shape.as_proto()
+        return None
+
+    def runs(self, op: str) -> list[Traced | None]:
+        graphs = self.run_by(self.graph, op) or ()
+        return [None if graph is None else Traced(graph, self.run_by) for graph in graphs]
 
 
 class Cut(NamedTuple):
     """A function without the ops that must not run twice.
 
-    ``sources``: what its further arguments are, in their order; ``spoiled``: positions of the
-    resources that an op which was left out may have written to.
+    ``sources``: what its further arguments are, in their order: outputs of ops that were left out,
+    what a conditional among those went by, or how often a loop turns; ``spoiled``: positions of the
+    resources that an op which was left out may have written to; ``opaque``: of outputs that nothing
+    can be given for.
     """
 
     definition: Any
-    sources: list[CutOutput]
+    sources: list[Probe]
     is_changed: bool
     spoiled: list[int]
+    opaque: list[int]
 
 
-_Called = tuple[str, bool, tuple[int, ...]]
-"""A function by its name; whether XLA compiles what calls it; its spoiled resources."""
+_Called = tuple[str, bool, tuple[int, ...], tuple[int, ...]]
+"""A function by its name; whether XLA compiles what calls it; its spoiled and opaque arguments."""
 
 
 def is_repeatable(node: Any) -> bool:
@@ -79,95 +98,126 @@ def cut(
     definition: Any,
     *,
     repeats_datasets: bool = False,
-    in_xla: bool = False,
-    spoiled: Collection[int] = (),
-    known: dict[_Called, Cut] | None = None,
+    traced: Traced | None = None,
 ) -> Cut:
     """The copy has the arguments and outputs of the function, and the sources as arguments.
 
     ``repeats_datasets``: the datasets that it is given give the same elements once more, so that
-    loops over them may run again; ``in_xla``: a function that XLA compiles runs it; ``spoiled``:
-    positions of resources that what was left out before may have written to; ``known``: the copies
-    of functions that were made already, with the same ``repeats_datasets``.
+    loops over them may run again; ``traced``: tells the shapes of sources.
     """
-    known = {} if known is None else known
-    walk = _Cut(definition, repeats_datasets, in_xla or is_xla(definition), spoiled, known)
-    while walk.remove_some():
-        pass
-    return walk.result()
+    options = _Options(repeats_datasets, is_xla(definition), {})
+    return _Cut(definition, options, traced).result(hands_out_all=True)
+
+
+class _Options(NamedTuple):
+    """``in_xla``: a function that XLA compiles runs the one at hand; ``known``: the copies of
+    functions that were made already."""
+
+    repeats_datasets: bool
+    in_xla: bool
+    known: dict[_Called, Cut]
 
 
 class _Cut:
+    """``spoiled``: positions of resources that what was left out before may have written to;
+    ``opaque``: of arguments that nothing can be given for."""
+
     def __init__(
         self,
         definition: Any,
-        repeats_datasets: bool,
-        in_xla: bool,
-        spoiled: Collection[int],
-        known: dict[_Called, Cut],
+        options: _Options,
+        traced: Traced | None,
+        spoiled: Collection[int] = (),
+        opaque: Collection[int] = (),
     ) -> None:
         self._definition = definition
-        self._repeats_datasets = repeats_datasets
-        self._in_xla = in_xla
-        self._known = known
+        self._options = options
+        self._traced = traced
         self._nodes = {node.name: node for node in definition.node_def}
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
-        self._opaque: set[str] = set()
-        """Values that cannot be fed: datasets, iterators, tables made by a removed node."""
         arguments = definition.signature.input_arg
+        self._opaque = {arguments[place].name for place in opaque}
+        """Values that cannot be fed: datasets, iterators, tables made by a removed node."""
         self._spoiled = {arguments[place].name: "" for place in spoiled}
         """Resources that something left out may have written to, and the first such node."""
         self._inner: dict[str, list[Cut]] = {}
-        self._spoiled_within: dict[str, list[int]] = {}
-        """Positions of the resources that were spoiled before a call of a function."""
+        self._given_within: dict[str, tuple[list[int], list[int]]] = {}
+        """Positions of the spoiled resources that a function is called with, and of opaque
+        values."""
         self._written: dict[str, frozenset[int]] = {}
         """Positions of the resources that functions may change, by name."""
 
-    def remove_some(self) -> bool:
-        before = len(self._removed), len(self._spoiled)
+    def _remove_some(self) -> bool:
+        before = len(self._removed), len(self._spoiled), len(self._opaque)
         for node in self._definition.node_def:
             if node.name not in self._removed and self._is_to_go(node):
                 self._remove(node)
-        return (len(self._removed), len(self._spoiled)) != before
+        return (len(self._removed), len(self._spoiled), len(self._opaque)) != before
 
     def _is_to_go(self, node: Any) -> bool:
         data = _data_inputs(node)
-        is_call = node.op in CALLS
-        spoiled = [
-            place
-            for place, ref in enumerate(data)
-            if self._spoiled.get(ref, node.name) != node.name
-        ]
-        if (spoiled and not is_call) or not self._opaque.isdisjoint(data):
+        runs, given = node.op in RUN_FUNCTIONS, ports(node)
+        opaque = [place for place, ref in enumerate(data) if ref in self._opaque]
+        if node.op in LOOPS:  # what a turn hands on, the next one takes
+            opaque = [
+                place
+                for place in range(len(data))
+                if place in opaque or given[place].ref in self._opaque
+            ]
+        spoiled = [place for place, ref in enumerate(data) if self._is_spoiled(ref, node)]
+        if not runs and (spoiled or opaque):
             return True
-        is_of_dataset = self._repeats_datasets and self._is_of_dataset(node)
-        if node.op not in RUN_FUNCTIONS and not is_of_dataset:
+        if not runs and not (self._options.repeats_datasets and self._is_of_dataset(node)):
             return not is_repeatable(node)
-        if node.name not in self._inner or self._spoiled_within[node.name] != spoiled:
+        first = 1 if node.op in CONDITIONALS | CASES else 0
+        within = [place - first for place in spoiled], [place - first for place in opaque]
+        if self._given_within.get(node.name) != within:
             definitions = [functions.definition(function.name) for function in _called(node)]
             if any(definition is None for definition in definitions):
                 return True
-            self._inner[node.name] = [self._cut(function, spoiled) for function in definitions]
-            self._spoiled_within[node.name] = spoiled
+            name = op_name(self._definition, node) if self._traced is not None else ""
+            traced = [*(self._traced.runs(name) if self._traced is not None else ())]
+            traced += [None] * (len(definitions) - len(traced))
+            self._inner[node.name] = [
+                self._cut(function, graph, *within)
+                for function, graph in zip(definitions, traced, strict=False)
+            ]
+            self._given_within[node.name] = within
         inner = self._inner[node.name]
-        if not is_call or is_xla(inner[0].definition):
+        if not self._can_open(node, inner):
             return any(own.spoiled or own.sources for own in inner)
-        for place in inner[0].spoiled:
-            self._spoiled.setdefault(data[place], node.name)
+        for place in sorted({place for own in inner for place in own.spoiled}):
+            self._spoiled.setdefault(data[place + first], node.name)
+        self._opaque |= {given[place].ref for own in inner for place in own.opaque}
         return False
 
-    def _cut(self, definition: Any, spoiled: Collection[int]) -> Cut:
-        called = definition.signature.name, self._in_xla, tuple(spoiled)
-        if called not in self._known:
-            self._known[called] = cut(
-                definition,
-                repeats_datasets=self._repeats_datasets,
-                in_xla=self._in_xla,
-                spoiled=spoiled,
-                known=self._known,
-            )
-        return self._known[called]
+    def _is_spoiled(self, ref: str, node: Any) -> bool:
+        """Whether what was left out may have written to a resource before a node uses it: another
+        node, or this one in an earlier turn."""
+        by = self._spoiled.get(ref, node.name)
+        return by != node.name or (node.op in LOOPS and ref in self._spoiled)
+
+    def _can_open(self, node: Any, inner: Sequence[Cut]) -> bool:
+        """Whether a node can run what is left of its functions."""
+        if node.op in CALLS:
+            return not is_xla(inner[0].definition)
+        return node.op in RUN_FUNCTIONS and not self._options.in_xla
+
+    def _cut(
+        self,
+        definition: Any,
+        traced: Traced | None,
+        spoiled: Collection[int],
+        opaque: Collection[int],
+    ) -> Cut:
+        options, name = self._options, definition.signature.name
+        options = options._replace(in_xla=options.in_xla or is_xla(definition))
+        called = name, options.in_xla, tuple(spoiled), tuple(opaque)
+        if called not in options.known:
+            own = _Cut(definition, options, traced, spoiled, opaque)
+            options.known[called] = own.result()
+        return options.known[called]
 
     def _is_of_dataset(self, node: Any) -> bool:
         """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
@@ -195,29 +245,35 @@ class _Cut:
             if source is not None and "Dataset" in source.op:
                 yield from self._changed_by(source)
 
-    def result(self) -> Cut:
+    def result(self, *, hands_out_all: bool = False) -> Cut:
+        """``hands_out_all``: an output that nothing can be given for is handed out of the run."""
+        while self._remove_some():
+            pass
+        outputs = self._definition.signature.output_arg
+        opaque = [
+            place
+            for place, output in enumerate(outputs)
+            if self._definition.ret[output.name] in self._opaque
+        ]
         inner = {
             name: own
             for name, own in self._inner.items()
             if name not in self._removed and any(inner_cut.is_changed for inner_cut in own)
         }
         if not self._removed and not inner:
-            return Cut(self._definition, [], is_changed=False, spoiled=[])
+            return Cut(self._definition, [], is_changed=False, spoiled=[], opaque=opaque)
         function = Edited(self._definition)
-        sources, refs = self._leave_out(function, list(inner))
-        for node in function.proto.node_def:
+        sources, refs = self._leave_out(function, hands_out_all=hands_out_all)
+        for node in list(function.proto.node_def):
             if node.name in inner:
                 name = op_name(self._definition, node)
-                further = _run_what_is_left(function, node, inner[node.name])
-                sources += [
-                    further_cut._replace(path=(name, *further_cut.path)) for further_cut in further
-                ]
+                sources += _run_what_is_left(function, name, node, inner[node.name])
             left = [refs.get(ref, ref) for ref in node.input if ref[1:] not in self._removed]
             del node.input[:]
             node.input.extend(left)
         for name, ref in list(function.proto.ret.items()):
             function.proto.ret[name] = refs.get(ref, ref)
-        if not self._in_xla:
+        if not self._options.in_xla:
             function.use_copies(
                 (node, Port(refs[port.ref], port.dtype))
                 for node in self._removed.values()
@@ -228,42 +284,113 @@ class _Cut:
         spoiled = [
             place for place, argument in enumerate(arguments) if argument.name in self._spoiled
         ]
-        return Cut(function.proto, sources, is_changed=True, spoiled=spoiled)
+        return Cut(function.proto, sources, is_changed=True, spoiled=spoiled, opaque=opaque)
 
     def _leave_out(
-        self, function: Edited, inner: list[str]
-    ) -> tuple[list[CutOutput], dict[str, str]]:
+        self, function: Edited, *, hands_out_all: bool
+    ) -> tuple[list[Probe], dict[str, str]]:
         """Drop the nodes; return what replaces their outputs."""
         proto, removed = function.proto, self._removed
-        needed = {ref for node in proto.node_def for ref in node.input if node.name not in removed}
-        needed |= set(proto.ret.values())
+        nodes = [node for node in proto.node_def if node.name not in removed]
+        passed = {*proto.ret.values(), *(ref for node in nodes for ref in node.input)}
         sources, refs = [], {}
         for node in removed.values():
+            name = op_name(self._definition, node)
             for place, port in enumerate(ports(node)):
-                if port.ref in needed or port.dtype not in _OPAQUE:
-                    refs[port.ref] = function.add_input(port.dtype)
-                    name = op_name(self._definition, node)
-                    sources.append(CutOutput((), name, place, port.dtype))
+                is_output = port.ref in proto.ret.values()
+                if port.dtype not in _OPAQUE or (hands_out_all and is_output):
+                    shape = self._traced.shape(name, place) if self._traced is not None else None
+                    refs[port.ref] = function.add_input(port.dtype, shape)
+                    sources.append(Probe((), name, place, port.dtype))
             if node.op in CONDITIONALS | CASES:
                 dtype = which_dtype(node)
-                function.add_input(dtype)
-                sources.append(CutOutput((), op_name(self._definition, node), WHICH, dtype))
+                function.add_input(dtype, self._traced and self._traced.shape(name, WHICH))
+                sources.append(Probe((), name, WHICH, dtype))
         function.leave_out(removed)
+        for node in removed.values():
+            for port in ports(node):
+                if port.ref in passed and port.ref not in refs:  # to functions that use it no more
+                    refs[port.ref] = function.add_nothing(port.dtype)
         return sources, refs
 
 
-def _run_what_is_left(function: Edited, node: Any, inner: list[Cut]) -> list[CutOutput]:
-    """Let a node run the copies of its functions; what they take besides is taken from outside."""
-    found: list[CutOutput] = []
-    for runs, own in zip(_called(node), inner, strict=True):
-        if own.is_changed:
-            functions.register(own.definition)
-            runs.name = own.definition.signature.name
-        dtypes = [source.dtype for source in own.sources]
-        add_data_inputs(node, [function.add_input(dtype) for dtype in dtypes])
-        node.attr["Tin"].list.type.extend(dtypes)
-        found += own.sources
+def _run_what_is_left(function: Edited, name: str, node: Any, inner: Sequence[Cut]) -> list[Probe]:
+    """Let a node, an op of this name, run the copies of its functions; return what they take
+    besides, from outside."""
+    if node.op in LOOPS:
+        return _turn_what_is_left(function, name, node, *inner)
+    parts = list(branches_of(node)) if node.op in CONDITIONALS | CASES else []
+    parts = parts or [("", runs) for runs in _called(node)]
+    dtypes = [[dtype_at(source, 0) for source in own.sources] for own in inner]
+    found: list[Probe] = []
+    for place, ((part, runs), own) in enumerate(zip(parts, inner, strict=True)):
+        copy = Edited(own.definition)
+        before, after = chain(*dtypes[:place]), chain(*dtypes[place + 1 :])
+        copy.insert_inputs(len(copy.proto.signature.input_arg) - len(own.sources), [*before])
+        for dtype in after:
+            copy.add_input(dtype)
+        if own.is_changed or any(dtypes):
+            copy.register()
+            runs.name = copy.name
+        further = [function.add_input(*about) for about in _taken_besides(own)]
+        add_data_inputs(node, further)
+        node.attr["Tin"].list.type.extend(dtypes[place])
+        step = PathStep(name, part, node.name, is_last=place == len(parts) - 1 and bool(part))
+        found += [source._replace(path=(step, *source.path)) for source in own.sources]
     return found
+
+
+def _turn_what_is_left(
+    function: Edited, name: str, node: Any, inner: Cut, asks: Cut
+) -> list[Probe]:
+    """The same of a loop, with lists of what each turn takes. It turns as often as it did, where
+    what it asks cannot be asked again."""
+    number, count = functions.INT32, len(inner.sources)
+    body = Edited(inner.definition)
+    asked = functions.definition(node.attr["cond"].func.name) if asks.sources else asks.definition
+    asking, further, dtypes = Edited(asked), [], []
+    if inner.sources or asks.sources:
+        turn = body.add_input(number)
+        step = body.add_constant(number, 1)
+        arguments = body.proto.signature.input_arg[-count - 1 : -1] if count else []
+        for argument, (dtype, shape) in zip(arguments, _taken_besides(inner), strict=True):
+            body.take_from_list(argument, dtype, shape, turn)
+            body.add_output(argument.name, functions.VARIANT)
+            asking.add_input(functions.VARIANT)
+            further.append(function.add_input(functions.VARIANT))
+            dtypes.append(functions.VARIANT)
+        body.add_output(body.call("AddV2", [turn, step], T=number), number)
+        turn = asking.add_input(number)
+        further.append(function.add_constant(number, 0))
+        dtypes.append(number)
+    if asks.sources:
+        body.add_output(body.add_input(number), number)
+        turns = asking.add_input(number)
+        asking.leave_out({each.name for each in asking.proto.node_def})
+        (asks_output,) = asking.proto.ret
+        asking.proto.ret[asks_output] = asking.call("Less", [turn, turns], T=number)
+        further.append(function.add_input(number))
+        dtypes.append(number)
+    for edited, part in ((body, "body"), (asking, "cond")):
+        edited.register()
+        node.attr[part].func.name = edited.name
+    add_data_inputs(node, further)
+    node.attr["T"].list.type.extend(dtypes)
+    if node.attr["output_shapes"].list.shape:
+        for _ in dtypes:
+            node.attr["output_shapes"].list.shape.add(unknown_rank=True)
+    within = PathStep(name, "body", node.name)
+    found = [source._replace(path=(within, *source.path)) for source in inner.sources]
+    return [*found, Probe((), name, TURNS, number)] if asks.sources else found
+
+
+def _taken_besides(own: Cut) -> list[tuple[int, Any]]:
+    """The dtypes and shapes of the arguments that stand for the sources of a function."""
+    first = len(own.definition.signature.input_arg) - len(own.sources)
+    return [
+        (dtype_at(source, 0), shape_of_argument(own.definition, place))
+        for place, source in enumerate(own.sources, first)
+    ]
 
 
 def _called(node: Any) -> list[Any]:

@@ -23,6 +23,8 @@ WHICH = -1
 """The output of a conditional that stands for the branch that it takes."""
 TURNS = -2
 """The output of a loop that stands for how often it turns."""
+SIZE = -3
+"""The output of a loop that stands for the bytes of all that is kept of its turns."""
 _PY_FUNCTION = "EagerPyFunc"
 _UNSEEN = ("__backward_", "__inference__jvp_")
 _XLA = "_XlaMustCompile"
@@ -161,19 +163,24 @@ class Edited:
         for name, ref in list(self.proto.ret.items()):
             self.proto.ret[name] = copies.get(ref, ref)
 
-    def add_input(self, dtype: int) -> str:
-        """A further argument; what nodes refer to it by."""
+    def add_input(self, dtype: int, shape: Any = None) -> str:
+        """A further argument; what nodes refer to it by. ``shape``: the one that it has in each
+        call, a proto: without it TensorFlow optimizes otherwise."""
         name = self._fresh_name()
-        self.proto.signature.input_arg.add(name=name, type=dtype)
+        arguments = self.proto.signature.input_arg
+        if shape is not None:
+            about = self.proto.arg_attr[len(arguments)].attr["_output_shapes"]
+            about.list.shape.append(shape)
+        arguments.add(name=name, type=dtype)
         return name
 
     def insert_inputs(self, place: int, dtypes: Sequence[int]) -> list[str]:
         """Further arguments before the one at ``place``; what nodes refer to them by."""
-        proto, count = self.proto, len(dtypes)
+        proto, count, before = self.proto, len(dtypes), len(self.proto.signature.input_arg)
         names = [self.add_input(dtype) for dtype in dtypes]
         given = list(proto.signature.input_arg)
         del proto.signature.input_arg[:]
-        proto.signature.input_arg.extend([*given[:place], *given[-count:], *given[place:-count]])
+        proto.signature.input_arg.extend([*given[:place], *given[before:], *given[place:before]])
         for about in (proto.arg_attr, proto.resource_arg_unique_id):
             moved = {key + count * (key >= place): about[key] for key in list(about)}
             _replace_all(about, moved)
@@ -220,8 +227,19 @@ class Edited:
         node.attr["value"].tensor.dtype = dtype
         node.attr["value"].tensor.tensor_shape.SetInParent()
         if value is not None:
-            node.attr["value"].tensor.int_val.append(value)
+            tensor = node.attr["value"].tensor
+            (tensor.int64_val if dtype == functions.INT64 else tensor.int_val).append(value)
         return f"{node.name}:output:0"
+
+    def add_shape(self, shape: Any) -> str:
+        """A shape, a proto, in the form that ops on lists take; None for any."""
+        if shape is None or shape.unknown_rank:
+            return self.add_constant(functions.INT32, -1)
+        ref = self.add_constant(functions.INT32)
+        tensor = self.proto.node_def[-1].attr["value"].tensor
+        tensor.tensor_shape.dim.add(size=len(shape.dim))
+        tensor.int_val.extend(dim.size for dim in shape.dim)
+        return ref
 
     def add_list(self, dtype: int) -> str:
         """An empty TensorList."""
@@ -230,6 +248,27 @@ class Edited:
             "EmptyTensorList", [any_size, any_size], element_dtype=dtype, shape_type=functions.INT32
         )
         return f"{node.name}:handle:0"
+
+    def add_nothing(self, dtype: int) -> str:
+        """A list, or the handle of a variable, that nobody uses."""
+        is_list = dtype == functions.VARIANT
+        return self.add_list(functions.INT32) if is_list else self.add_variable(functions.INT32, "")
+
+    def take_from_list(self, argument: Any, dtype: int, shape: Any, index: str) -> None:
+        """Let an argument be a list, of which what used it uses an element."""
+        uses = list(self.proto.node_def)
+        self.proto.arg_attr.pop(list(self.proto.signature.input_arg).index(argument), None)
+        argument.type = functions.VARIANT
+        item = self.call(
+            "TensorListGetItem", [argument.name, index, self.add_shape(shape)], element_dtype=dtype
+        )
+        for node in uses:
+            if argument.name in node.input:
+                refs = [item if ref == argument.name else ref for ref in node.input]
+                del node.input[:]
+                node.input.extend(refs)
+        for name, ref in list(self.proto.ret.items()):
+            self.proto.ret[name] = item if ref == argument.name else ref
 
     def _fresh_name(self) -> str:
         return f"tapeviz_{next(_numbers)}"
@@ -259,6 +298,13 @@ def _renamed(ref: str, names: Mapping[str, str]) -> str:
     mark = "^" if ref.startswith("^") else ""
     name, colon, place = ref.removeprefix("^").partition(":")
     return f"{mark}{names.get(name, name)}{colon}{place}"
+
+
+def shape_of_argument(definition: Any, place: int) -> Any:
+    """The shape that an argument has in each call, a proto; None if it is not known."""
+    attributes = definition.arg_attr[place].attr if place in definition.arg_attr else {}
+    known = "_output_shapes" in attributes and attributes["_output_shapes"].list.shape
+    return known[0] if known else None
 
 
 def add_data_inputs(node: Any, refs: Sequence[str], place: int | None = None) -> None:

@@ -17,6 +17,7 @@ from .definitions import (
     CONDITIONALS,
     LOOPS,
     RUN_FUNCTIONS,
+    SIZE,
     TURNS,
     WHICH,
     Edited,
@@ -29,7 +30,7 @@ from .definitions import (
     ports,
     which_dtype,
 )
-from .turns import TurnLists
+from .turns import AllTurns, TurnLists
 
 
 class PathStep(NamedTuple):
@@ -79,14 +80,19 @@ class Prober:
         wanted: Callable[[ProbePath, str, Any], bool],
         *,
         opens: Collection[str],
-        uses_copies: bool = False,
+        in_place: bool = False,
+        counts: Collection[tuple[ProbePath, str]] = (),
     ) -> None:
-        """``opens``: types of ops that run functions whose inside is wanted, too, of a loop with
-        the inputs of each turn. Where ``wanted`` says so an op of these types gives its outputs as
-        a whole instead. ``uses_copies``: see :meth:`.Edited.use_copies`; XLA has no such op."""
+        """``opens``: types of ops that run functions whose inside is wanted, too. Where ``wanted``
+        says so an op of these types gives its outputs as a whole instead. ``in_place``: the copy
+        runs in the place of the function. It computes what that does (:meth:`.Edited.use_copies`;
+        XLA has no such op), and gives what is wanted of all turns and no more, and how often the
+        loops turn that it ``counts``; else a loop gives the inputs of its turns, too, and a
+        conditional which branch it takes."""
         self._wanted = wanted
         self._opens = opens
-        self._uses_copies = uses_copies
+        self._in_place = in_place
+        self._counts = counts
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -116,7 +122,7 @@ class Prober:
                 found += [] if in_xla else self._loop(function, op, node, path)
             elif node.op != "Const" and self._wanted(path, op, node):  # a Const is in the graph
                 found += _probes_of(path, op, node)
-        if self._uses_copies and not in_xla:
+        if self._in_place and not in_xla:
             own = (pair for pair in found if pair[0].path == path and pair[0].output >= 0)
             function.use_copies((nodes[probe.node], Port(ref, probe.dtype)) for probe, ref in own)
         return function, found
@@ -149,16 +155,16 @@ class Prober:
         return _further_outputs(node, "Tout", found, len(path))
 
     def _conditional(self, op: str, node: Any, path: ProbePath) -> _Found:
-        which = _which(path, op, node)
+        which = [] if self._in_place else [_which(path, op, node)]
         branches = list(branches_of(node))
         inners = [
             self._inner(f.name, path, op, node, part, in_xla=False, is_last=f is branches[-1][1])
             for part, f in branches
         ]
         edited = [inner for inner in inners if inner is not None]
-        if len(edited) < len(branches):
-            return [which]
         everything = [pair for _, found in edited for pair in found]
+        if len(edited) < len(branches) or not everything:
+            return which
         for (function, own), (_, branch) in zip(edited, branches, strict=True):
             refs = dict(own)
             given = [
@@ -166,7 +172,7 @@ class Prober:
                 for probe, _ in everything
             ]
             branch.name = self._finish(function, given, len(path) + 1)
-        return [which, *_further_outputs(node, "Tout", everything, len(path))]
+        return [*which, *_further_outputs(node, "Tout", everything, len(path))]
 
     def _loop(self, function: Edited, op: str, node: Any, path: ProbePath) -> _Found:
         inner = self._inner(node.attr["body"].func.name, path, op, node, "body", in_xla=False)
@@ -174,14 +180,21 @@ class Prober:
         if inner is None or asks is None:
             return []
         (body, found), asking = inner, Edited(asks)
+        if self._in_place and not found and (path, op) not in self._counts:
+            return []
         depth, within = len(path), (*path, PathStep(op, "body", node.name))
-        found += _given_to(body, within)
-        turn, lists = body.add_input(functions.INT32), TurnLists(body)
-        body.add_output(lists.count(turn), functions.INT32)
-        asking.add_input(functions.INT32)
-        started = [function.add_constant(functions.INT32, 0)]
-        for probe, ref in found:
-            dtype = _dtype_at(probe, depth + 1)
+        found += [] if self._in_place else _given_to(body, within)
+        lists = AllTurns(body) if self._in_place else TurnLists(body)
+        kept = [pair for pair in found if pair[0].output != SIZE]
+        values = [(ref, dtype_at(probe, depth + 1)) for probe, ref in kept]
+        counted = [body.add_input(dtype) for _, dtype in lists.counters]
+        sizes = [ref for probe, ref in found if probe.output == SIZE]
+        following = lists.count(counted, values, sizes)
+        for ref, (_, dtype) in zip(following, lists.counters, strict=True):
+            body.add_output(ref, dtype)
+            asking.add_input(dtype)
+        started = [function.add_constant(dtype, 0) for _, dtype in lists.counters]
+        for ref, dtype in values:
             longer = lists.longer(body.add_input(functions.VARIANT), ref, dtype)
             body.add_output(longer, functions.VARIANT)
             asking.add_input(functions.VARIANT)
@@ -189,7 +202,8 @@ class Prober:
         node.attr["body"].func.name = self._finish(body, [], depth + 1)
         node.attr["cond"].func.name = self._finish(asking, [], depth + 1)
         add_data_inputs(node, started)
-        return _further_outputs(node, "T", [(_turns(path, op), ""), *found], depth)
+        counters = [(Probe(path, op, output, dtype), "") for output, dtype in lists.counters]
+        return _further_outputs(node, "T", [*counters, *kept], depth)
 
     def _dataset_loop(
         self, function: Edited, op: str, node: Any, loop: Any, path: ProbePath
@@ -203,11 +217,11 @@ class Prober:
         (body, found), depth, states = inner, len(path), loop.states
         within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
         found += _given_to(body, within)
-        dtypes = [_dtype_at(probe, depth + 1) for probe, _ in found]
+        dtypes = [dtype_at(probe, depth + 1) for probe, _ in found]
         further = [functions.INT32, *[functions.VARIANT] * len(found)]
         turn, *taken = body.insert_inputs(states, further)
         lists = TurnLists(body)
-        handed = [lists.count(turn)]
+        handed = lists.count([turn])
         for own, (_, ref), dtype in zip(taken, found, dtypes, strict=True):
             handed.append(lists.longer(own, ref, dtype))
         body.insert_outputs(states, list(zip(handed, further, strict=True)))
@@ -242,7 +256,7 @@ class Prober:
     def _finish(self, function: Edited, found: _Found, depth: int) -> str:
         """Give the function its further outputs and let the runtime know it; its name."""
         for probe, ref in found:
-            function.add_output(ref, _dtype_at(probe, depth))
+            function.add_output(ref, dtype_at(probe, depth))
         function.register()
         return function.name
 
@@ -281,7 +295,7 @@ def inlined_name(path: ProbePath, node: str) -> str:
     return "/".join([*parts, node])
 
 
-def _dtype_at(probe: Probe, depth: int) -> int:
+def dtype_at(probe: Probe, depth: int) -> int:
     """The dtype of a probe's value so many levels below the outermost function."""
     is_list = any(step.part == "body" for step in probe.path[depth:])
     return functions.VARIANT if is_list else probe.dtype
@@ -289,7 +303,7 @@ def _dtype_at(probe: Probe, depth: int) -> int:
 
 def _nothing(function: Edited, probe: Probe, depth: int) -> str:
     """The placeholder for a value that another branch computes."""
-    dtype = _dtype_at(probe, depth)
+    dtype = dtype_at(probe, depth)
     is_list = dtype == functions.VARIANT
     return function.add_list(probe.dtype) if is_list else function.add_constant(dtype)
 
@@ -299,7 +313,7 @@ def _further_outputs(node: Any, dtypes_of: str, found: Sequence[Any], depth: int
     dtypes, shapes = node.attr[dtypes_of].list.type, node.attr["output_shapes"].list.shape
     has_shapes, start = len(shapes) == len(dtypes) > 0, len(dtypes)
     for probe, _ in found:
-        dtypes.append(_dtype_at(probe, depth))
+        dtypes.append(dtype_at(probe, depth))
         if has_shapes:
             shapes.add(unknown_rank=True)
     if not has_shapes:

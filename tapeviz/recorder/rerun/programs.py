@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .. import private
 from ..private import functions
-from .cuts import CutOutput, cut, written_arguments
+from .cuts import Traced, cut, written_arguments
 from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_unseen_call, is_xla
 from .optimized import GivenValue, LoopPath, OptimizedCopy
 from .probes import Probe, Probed, ProbePath, Prober
@@ -46,23 +46,11 @@ class Ran(NamedTuple):
 class Program:
     """The copies of one function. They take its arguments and then the sources of its cut."""
 
-    def __init__(
-        self,
-        definition: Any,
-        shape_of: Callable[[CutOutput], Any],
-        *,
-        repeats_datasets: bool = False,
-    ) -> None:
-        """``shape_of``: the shape that a source has in the graph, a proto; ``repeats_datasets``:
-        loops over datasets run again."""
+    def __init__(self, definition: Any, traced: Traced, *, repeats_datasets: bool = False) -> None:
+        """``repeats_datasets``: loops over datasets run again."""
         self._count = len(definition.signature.output_arg)
         self._repeats_datasets = repeats_datasets
-        self.cut = cut(definition, repeats_datasets=repeats_datasets)
-        arguments = len(definition.signature.input_arg)
-        for place, source in enumerate(self.cut.sources):
-            # Without it TensorFlow optimizes otherwise.
-            shapes = self.cut.definition.arg_attr[arguments + place].attr["_output_shapes"]
-            shapes.list.shape.append(shape_of(source))
+        self.cut = cut(definition, repeats_datasets=repeats_datasets, traced=traced)
         self.has_xla = _has_xla(definition)
         """Whether XLA compiles a part of it: that takes long, and no name says what it fuses."""
         self.written = written_arguments(definition)

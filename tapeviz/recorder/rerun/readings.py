@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +47,7 @@ class Readings:
         return the turns that are read of each loop."""
         for value in sorted(beside, key=lambda value: len(value.probe.path)):  # the outer first
             if value.probe.output < 0:
-                self._read(value.probe, value.probe.path, value.tensor, (), "beside")
+                self._read(value.probe, value.tensor, "beside")
         found: dict[LoopPath, set[int]] = defaultdict(set)
         for (at, op), count in self.turns.items():
             path = (*(name for name, _ in at), op)
@@ -62,7 +62,7 @@ class Readings:
             if value.probe.output >= 0:
                 is_of_dataset = any(step.is_of_dataset for step in value.probe.path)
                 word = of_datasets if is_of_dataset else "beside"
-                self._read(value.probe, value.probe.path, value.tensor, (), word)
+                self._read(value.probe, value.tensor, word)
         for given in ran.given:
             probe, turns = given.probe, iter(given.turns)
             at = tuple((op, next(turns) if part == "body" else 0) for op, part, *_ in probe.path)
@@ -72,7 +72,12 @@ class Readings:
             if given.is_as_written or _is_alike(given.tensor, self.values[key].tensor):
                 self.values[key] = Known(given.tensor, best)
 
-    def put(self, at: At, op: str, output: int, known: Known) -> None:
+    def put_source(self, source: Probe, tensor: Any) -> None:
+        """Take in what an op gave in the run of the snippet, of a loop in all turns."""
+        if source.output != TURNS:
+            self._read(source, tensor, "exact", place=int)
+
+    def _put(self, at: At, op: str, output: int, known: Known) -> None:
         if output == WHICH:
             self.conditions[at, op] = known.tensor
         elif output == TURNS:
@@ -80,21 +85,31 @@ class Readings:
         else:
             self.values[at, op, output] = known
 
-    def _read(self, probe: Probe, path: Sequence[PathStep], tensor: Any, at: At, word: str) -> None:
-        if not path:
-            self.put(at, probe.op, probe.output, Known(tensor, word))
+    def _read(
+        self,
+        probe: Probe,
+        tensor: Any,
+        word: str,
+        at: At = (),
+        *,
+        place: Callable[[int], int] | None = None,
+    ) -> None:
+        """``place``: the position of a turn in a list, unless it is one of :class:`.TurnLists`."""
+        if len(at) == len(probe.path):
+            self._put(at, probe.op, probe.output, Known(tensor, word))
             return
-        step, *rest = path
+        step, *rest = probe.path[len(at) :]
+        place = place or self.wanted.place
         op, part = step.op, step.part
         if part == "body":
             dtype = (
                 functions.VARIANT if any(below.part == "body" for below in rest) else probe.dtype
             )
             for turn in self.wanted.with_those_before(self.turns.get((at, op), 0)):
-                item = functions.list_item(tensor, self.wanted.place(turn), dtype)
-                self._read(probe, rest, item, (*at, (op, turn)), word)
+                item = functions.list_item(tensor, place(turn), dtype)
+                self._read(probe, item, word, (*at, (op, turn)), place=place)
         elif not part or _is_taken(step, self.conditions.get((at, op))):
-            self._read(probe, rest, tensor, (*at, (op, 0)), word)
+            self._read(probe, tensor, word, (*at, (op, 0)), place=place)
 
     def size_of_all_turns(self) -> tuple[float, float]:
         """About how many values all turns of all loops gave, and their bytes: each value of a loop

@@ -10,19 +10,21 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..private import functions
-from .cuts import CutOutput, cut
-from .definitions import CALLS
+from .cuts import cut
+from .definitions import RUN_FUNCTIONS, SIZE, TURNS
 from .probes import ProbePath, Prober
 
 
 class Tapped(NamedTuple):
     """The copy. ``name``: its name in the runtime; ``further``: how many outputs it has besides;
-    ``order``: which of them each source is; ``spoiled``: positions of the resources that it may
-    have written to with what cannot be computed again."""
+    ``order``: which of them each source is; ``sizes``: which are the bytes of lists of a loop;
+    ``spoiled``: positions of the resources that it may have written to with what cannot be computed
+    again."""
 
     name: str
     further: int
     order: Sequence[int]
+    sizes: Sequence[int]
     spoiled: Sequence[int]
 
 
@@ -32,17 +34,21 @@ def tap(definition: Any) -> Tapped | None:
     left = cut(definition)
     if any(source.dtype == functions.RESOURCE for source in left.sources):
         return None
-    wanted = {(source.path, source.op) for source in left.sources}
-    if not wanted:
+    wanted = {(source.path, source.op) for source in left.sources if source.output != TURNS}
+    turned = {(source.path, source.op) for source in left.sources if source.output == TURNS}
+    if not wanted and not turned:
         return None
 
     def is_wanted(path: ProbePath, op: str, node: Any) -> bool:
-        return (tuple(step.op for step in path), op) in wanted
+        return (path, op) in wanted
 
-    probed = Prober(is_wanted, opens=CALLS, uses_copies=True).probe(definition)
-    places = {
-        CutOutput(tuple(step.op for step in probe.path), probe.op, probe.output, probe.dtype): place
-        for place, probe in enumerate(probed.probes)
-    }
-    order = [places[source] for source in left.sources]
-    return Tapped(probed.name, len(probed.probes), order, left.spoiled)
+    prober = Prober(is_wanted, opens=RUN_FUNCTIONS, in_place=True, counts=turned)
+    probed = prober.probe(definition)
+    places = {probe._replace(node=""): place for place, probe in enumerate(probed.probes)}
+    return Tapped(
+        probed.name,
+        len(probed.probes),
+        [places[source] for source in left.sources],
+        [place for place, probe in enumerate(probed.probes) if probe.output == SIZE],
+        left.spoiled,
+    )

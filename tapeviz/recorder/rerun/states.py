@@ -6,8 +6,6 @@ All runs use variables of our own: nothing that the snippet made is written to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -18,8 +16,7 @@ from .. import limits, private
 from ..hooks.kept_calls import Handle, KeptCall
 from ..private import functions
 from ..recording import RecordingContext
-from .cuts import CutOutput
-from .definitions import WHICH
+from .cuts import Traced
 from .programs import Program
 
 
@@ -54,15 +51,15 @@ class RerunVariables:
             definition = functions.definition(name)
             if definition is None:
                 raise Unknown("TensorFlow has dropped the function")
-            shape_of = partial(self._shape_of, call.graph)
-            program = Program(definition, shape_of, repeats_datasets=repeats_datasets)
+            traced = Traced(call.graph, self._recording.run_by)
+            program = Program(definition, traced, repeats_datasets=repeats_datasets)
             self._programs[key] = program
         return self._programs[key]
 
     def program_of(self, definition: Any, call: KeptCall) -> Program:
         """The copies of a part of the function of a call."""
-        shape_of = partial(self._shape_of, call.graph)
-        return Program(definition, shape_of, repeats_datasets=self._repeats_datasets(call))
+        traced = Traced(call.graph, self._recording.run_by)
+        return Program(definition, traced, repeats_datasets=self._repeats_datasets(call))
 
     def _repeats_datasets(self, call: KeptCall) -> bool:
         """Whether a call has loops over datasets, and they can run again."""
@@ -90,7 +87,7 @@ class RerunVariables:
         known = wanted
         if self._repeats_datasets(call) and call.sources:
             known = self._program(call, repeats_datasets=False).cut.sources
-        if len(call.sources) < len(known):
+        if len(call.sources) < len(known) or not set(known).issuperset(wanted):
             raise Unknown("what it took from elsewhere was not kept")
         return [call.sources[known.index(source)] for source in wanted]
 
@@ -148,17 +145,6 @@ class RerunVariables:
             self._own[handle.id] = functions.new_variable(dtype, handle.shape, name)
             self._dtypes[handle.id] = dtype
         return self._own[handle.id]
-
-    def _shape_of(self, graph: Any, source: CutOutput) -> Any:
-        for op in source.path:
-            runs = self._recording.run_by(graph, op)
-            assert runs is not None, op
-            (graph,) = runs
-        with suppress(KeyError):  # a loop, which gradients have put another one for
-            op = graph.get_operation_by_name(source.op)
-            asked = op.inputs[0] if source.output == WHICH else op.outputs[source.output]
-            return asked.shape.as_proto()
-        return tf.TensorShape(None).as_proto()
 
     def _starts(self, call: KeptCall) -> dict[int, int]:
         """The sequence number of the state to start from, for each handle that matters."""

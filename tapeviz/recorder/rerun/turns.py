@@ -12,11 +12,15 @@ from collections.abc import Collection, Sequence
 
 from .. import limits
 from ..private import functions
-from .definitions import Edited
+from .definitions import SIZE, TURNS, Edited
 
 _VARIABLE = "wanted turns"
 _LAST = limits.TURNS_AT_EITHER_END + 1
 """The turn before the first one that is read hands its values on to it."""
+
+
+_BYTES_AROUND = 192
+"""Memory of a tensor in a list besides its elements: its object, its buffer, the allocator's."""
 
 
 class WantedTurns:
@@ -53,15 +57,24 @@ class WantedTurns:
 
 
 class TurnLists:
-    """Adds to the body of a loop what counts its turns and keeps values of them."""
+    """Adds to the body of a loop what counts its turns and keeps values of some of them."""
+
+    counters: Sequence[tuple[int, int]] = ((TURNS, functions.INT32),)
+    """Further loop variables that begin at 0: what the last value is to a probe, and the dtype."""
 
     def __init__(self, body: Edited) -> None:
         self._body = body
         self._place = ""
 
-    def count(self, turn: str) -> str:
-        """How the body refers to the number of the next turn; ``turn``: to that of this one."""
-        body, number = self._body, functions.INT32
+    def count(
+        self,
+        counted: Sequence[str],
+        values: Sequence[tuple[str, int]] = (),
+        sizes: Sequence[str] = (),
+    ) -> list[str]:
+        """How the body refers to its counters in the next turn; ``counted``: in this one.
+        ``values``: what is kept of a turn, with dtypes; ``sizes``: of lists among these."""
+        body, number, (turn,) = self._body, functions.INT32, counted
         handle = body.add_variable(number, _VARIABLE)
         kept = body.call("ReadVariableOp", [handle], dtype=number)
         zero, step, last = (body.add_constant(number, value) for value in (0, 1, _LAST))
@@ -71,7 +84,7 @@ class TurnLists:
         found = body.call("AddV2", [found, last], T=number)
         among_last = body.call("FloorMod", [turn, last], T=number)
         self._place = body.call("SelectV2", [is_kept, found, among_last], T=number)
-        return body.call("AddV2", [turn, step], T=number)
+        return [body.call("AddV2", [turn, step], T=number)]
 
     def longer(self, taken: str, ref: str, dtype: int) -> str:
         """How the body refers to the list ``taken`` with the value ``ref`` of this turn in it."""
@@ -81,6 +94,39 @@ class TurnLists:
             element_dtype=dtype,
             resize_if_index_out_of_bounds=True,
         )
+
+
+class AllTurns(TurnLists):
+    """Keeps all turns in their order. Beyond
+    :data:`.limits.BYTES_TAKEN_BY_LOOP` it keeps no more, and
+    what it kept is of no use."""
+
+    counters = ((TURNS, functions.INT32), (SIZE, functions.INT64))
+
+    def count(
+        self,
+        counted: Sequence[str],
+        values: Sequence[tuple[str, int]] = (),
+        sizes: Sequence[str] = (),
+    ) -> list[str]:
+        body, number, (turn, size) = self._body, functions.INT64, counted
+        most = body.add_constant(number, limits.BYTES_TAKEN_BY_LOOP)
+        start, step = (body.add_constant(functions.INT32, value) for value in (0, 1))
+        fits = body.call("Less", [size, most], T=number)
+        self._place = body.call("SelectV2", [fits, turn, start], T=functions.INT32)
+        tensors = [value for value in values if value[1] != functions.VARIANT]
+        for further in (*sizes, *(_bytes_of(body, ref, dtype) for ref, dtype in tensors)):
+            size = body.call("AddV2", [size, further], T=number)
+        return [body.call("AddV2", [turn, step], T=functions.INT32), size]
+
+
+def _bytes_of(body: Edited, ref: str, dtype: int) -> str:
+    """How a function refers to the memory that a value takes in a list."""
+    number = functions.INT64
+    count = body.call("Size", [ref], T=dtype, out_type=number)
+    each = body.add_constant(number, functions.bytes_of_element(dtype))
+    around = body.add_constant(number, _BYTES_AROUND)
+    return body.call("AddV2", [body.call("Mul", [count, each], T=number), around], T=number)
 
 
 def is_turn_kept(function: Edited, kept: str, axis: str, turn: str) -> str:
