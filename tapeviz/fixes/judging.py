@@ -149,9 +149,8 @@ def _spoils_target(before: Outcome, after: Outcome, key: FindingKey) -> bool:
     """Whether a target that was finite has NaN or infinity now, whose slope tells nothing."""
     targets = (each.diagnosis.calls[key[0]].call.targets for each in (before, after))
     for old, new in zip(*targets, strict=False):
-        known = before.trace.stats(old.tensor) if old.tensor is not None else None
-        stats = after.trace.stats(new.tensor) if new.tensor is not None else None
-        if known is not None and stats is not None and stats.nonfinite and not known.nonfinite:
+        known, is_bad = before.trace.stats(old.tensor), after.trace.has_nonfinite(new.tensor)
+        if known is not None and is_bad and not known.nonfinite:
             return True
     return False
 

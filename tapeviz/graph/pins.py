@@ -79,13 +79,11 @@ def _began(graph: OpGraph, trace: Trace, call: Call) -> Iterator[int]:
     seen: set[TensorId] = set()
     while waiting:
         tensor = waiting.pop()
-        stats = trace.stats(tensor)
         maker = trace.maker(tensor)
-        if tensor in seen or stats is None or not stats.nonfinite or maker is None:
+        if tensor in seen or maker is None or not trace.has_nonfinite(tensor):
             continue
         seen.add(tensor)
-        given = [trace.stats(taken) for taken in maker.inputs]
-        if any(stats is not None and stats.nonfinite for stats in given):
+        if any(map(trace.has_nonfinite, maker.inputs)):
             waiting.extend(maker.inputs)
         elif op_id(maker.id) in graph:
             yield graph.places[op_id(maker.id)]

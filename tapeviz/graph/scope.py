@@ -68,18 +68,14 @@ def find_scope(index: TraceIndex, call: Call | None, opened: Collection[str] = (
 def _first_nonfinite(trace: Trace, call: Call) -> set[OpId]:
     """The op whose gradient function was the first to return NaN or infinity; empty if none did, or
     if it was given the NaN or infinity that a target has, too."""
-
-    def is_finite(tensor: TensorId | None) -> bool:
-        stats = trace.stats(tensor)
-        return stats is None or not stats.nonfinite
-
-    if all(map(is_finite, call.results)):
+    if not any(map(trace.has_nonfinite, call.results)):
         return set()
     for step in call.steps:
         op = trace.op(step.op)
-        if op is not None and not all(map(is_finite, step.downstream)):
-            was_given = not all(map(is_finite, (*op.inputs, *op.outputs)))
-            return set() if was_given and not all(map(is_finite, call.target_tensors)) else {op.id}
+        if op is not None and any(map(trace.has_nonfinite, step.downstream)):
+            was_given = any(map(trace.has_nonfinite, (*op.inputs, *op.outputs)))
+            is_in_target = any(map(trace.has_nonfinite, call.target_tensors))
+            return set() if was_given and is_in_target else {op.id}
     return set()
 
 

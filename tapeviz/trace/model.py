@@ -251,6 +251,18 @@ class Trace(_Referable):
         """Statistics of a numeric tensor: sent by the kernel, or of the value that travelled."""
         return stats_of(self, tensor) if tensor is not None else None
 
+    def has_nonfinite(self, tensor: TensorId | None) -> bool:
+        """Whether a tensor is known to have NaN or infinity."""
+        stats = self.stats(tensor)
+        return stats is not None and stats.nonfinite > 0
+
+    def makes_nonfinite(self, op: Op, now: Mapping[TensorId, TensorId] | None = None) -> bool:
+        """Whether an op gave NaN or infinity and got none. ``now``: for tensors of a loop those of
+        another turn."""
+        now = now or {}
+        gave, taken = ([now.get(each, each) for each in side] for side in (op.outputs, op.inputs))
+        return any(map(self.has_nonfinite, gave)) and not any(map(self.has_nonfinite, taken))
+
     def version(self, identity: VersionId) -> Version:
         return self.variables[identity.variable].versions[identity.number]
 

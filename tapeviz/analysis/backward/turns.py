@@ -153,10 +153,7 @@ def with_differing(
         spoiled = (
             place
             for place, start in enumerate(stretch.starts)
-            if any(
-                (stats := trace.stats(tensor)) and stats.nonfinite
-                for tensor in steps[start].upstream
-            )
+            if any(map(trace.has_nonfinite, steps[start].upstream))
         )
         first_spoiled = next(spoiled, None)
         few = others if len(others) <= MOST_DIFFERING else []

@@ -90,10 +90,7 @@ def _next(trace: Trace, call: Call, runs: Sequence[Op]) -> int:
 
 
 def _bad(trace: Trace, tensors: Iterable[TensorId | None]) -> Iterator[TensorId]:
-    for tensor in tensors:
-        stats = trace.stats(tensor)
-        if tensor is not None and stats is not None and stats.nonfinite:
-            yield tensor
+    return (each for each in tensors if each is not None and trace.has_nonfinite(each))
 
 
 def _starts(trace: Trace, call: Call, run: Op) -> list[TensorId]:
@@ -223,8 +220,7 @@ def in_first_turn(
     for key in sorted(innermost.turns):
         now = innermost.turns[key]
         for inner in body:
-            gave = any(_bad(trace, (now.get(tensor) for tensor in inner.outputs)))
-            if gave and not any(_bad(trace, (now.get(tensor, tensor) for tensor in inner.inputs))):
+            if not now.keys().isdisjoint(inner.outputs) and trace.makes_nonfinite(inner, now):
                 return inner, now
     for key in sorted(innermost.turns, reverse=True):
         now = innermost.turns[key]

@@ -9,7 +9,6 @@ from ...trace.ops import Op
 from ...trace.stats import Array
 from ..call_facts import CallFacts, name_of
 from .began import is_meant, place_of_bad
-from .spoiled import is_nonfinite
 
 ZERO = "0.0"
 """A zero among the values that an op got, in words."""
@@ -21,8 +20,8 @@ def made_from_finite(facts: CallFacts, tensor: TensorId) -> tuple[Op, str] | Non
     """The op that made NaN or infinity of finite numbers on the way to a tensor, and the element
     of its input that did it, in words; empty where it is not known."""
     trace = facts.trace
-    maker = maker_of(facts, first_bad(facts, tensor)) if is_bad(facts, tensor) else None
-    if maker is None or not maker.inputs or any(is_bad(facts, each) for each in maker.inputs):
+    maker = maker_of(facts, first_bad(facts, tensor)) if trace.has_nonfinite(tensor) else None
+    if maker is None or not maker.inputs or not trace.makes_nonfinite(maker):
         return None
     return maker, value_at(maker.inputs, place_of_bad(trace, maker, {}), trace.value)
 
@@ -34,14 +33,9 @@ def bad_variable(facts: CallFacts, op: Op) -> str:
     for handle in op.inputs:
         version = trace.touches.get((op.id, VariableId(handle)))
         written = version.value if version is not None else None
-        if version is not None and written is not None and is_bad(facts, written):
+        if version is not None and written is not None and trace.has_nonfinite(written):
             return name_of(trace, version.variable)
     return ""
-
-
-def is_bad(facts: CallFacts, tensor: TensorId) -> bool:
-    """Whether a tensor is known to have NaN or infinity."""
-    return is_nonfinite(facts.trace.stats(tensor))
 
 
 def origin_of(facts: CallFacts, first: TensorId) -> tuple[str, int]:
@@ -74,7 +68,7 @@ def first_bad(facts: CallFacts, tensor: TensorId) -> TensorId:
         seen.add(tensor)
         maker = trace.maker(tensor)
         taken = maker.inputs if maker is not None else ()
-        bad = (each for each in taken if is_bad(facts, each) and not is_meant(trace, each))
+        bad = (each for each in taken if trace.has_nonfinite(each) and not is_meant(trace, each))
         tensor = next(bad, tensor)
     return tensor
 
@@ -85,7 +79,7 @@ def infinity_before(facts: CallFacts, op: Op) -> str:
     trace = facts.trace
     waiting = list(dict.fromkeys(op.inputs))
     for tensor in waiting:
-        if is_bad(facts, tensor) and not is_meant(trace, tensor):
+        if trace.has_nonfinite(tensor) and not is_meant(trace, tensor):
             return origin_of(facts, first_bad(facts, tensor))[0]
         maker = trace.maker(tensor) if len(waiting) < _MOST_BEFORE else None
         waiting += [each for each in maker.inputs if each not in waiting] if maker else ()

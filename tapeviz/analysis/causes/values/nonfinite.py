@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -12,7 +11,7 @@ import numpy as np
 from ....text.names import called_name, calls_in
 from ....text.source import SourceText
 from ....trace.calls import Step
-from ....trace.ids import OpId, TensorId
+from ....trace.ids import OpId
 from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
 from ...call_facts import CallFacts
@@ -24,7 +23,6 @@ from ...numbers.first_bad import (
     first_bad,
     has_element,
     infinity_before,
-    is_bad,
     maker_of,
     origin_of,
     value_at,
@@ -228,7 +226,7 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     forward = facts.origins.forward(op)
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
     forward = shown.get((own.traced, own.name), own)
-    bad = any(is_nonfinite(trace.stats(now.get(output, output))) for output in own.outputs)
+    bad = any(trace.has_nonfinite(now.get(output, output)) for output in own.outputs)
     at = place_of_bad(trace, own if bad else found.gave, now)
     value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
     how: Literal["output", "result", "point"] = "output" if bad else "point"
@@ -259,23 +257,18 @@ def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
 
 def _first_inside(facts: CallFacts, call: Op) -> Op | None:
     """The first op inside a compiled function that made NaN or infinity from finite numbers."""
-    trace = facts.trace
-    for inner in call.body if call.is_compiled_call else ():
-        op = trace.ops[inner]
-        gave = any(is_nonfinite(trace.stats(output)) for output in op.outputs)
-        if gave and not any(is_nonfinite(trace.stats(taken)) for taken in op.inputs):
-            return op
-    return None
+    inside = (facts.trace.ops[inner] for inner in (call.body if call.is_compiled_call else ()))
+    return next(filter(facts.trace.makes_nonfinite, inside), None)
 
 
 def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     """Why the gradient function of ``op`` gave such numbers. Where a value of the forward pass has
     them already the op that made that value is the cause, if the tape recorded it."""
     trace = facts.trace
-    bad = next((t for t in op.inputs if is_bad(facts, t) and not is_meant(trace, t)), None)
+    bad = next((t for t in op.inputs if trace.has_nonfinite(t) and not is_meant(trace, t)), None)
     if bad is None:
         line = gradient_return_line(facts.text, op) if op.is_custom_gradient else 0
-        if line and not any(is_bad(facts, tensor) for tensor in op.outputs):
+        if line and not any(map(trace.has_nonfinite, op.outputs)):
             written = facts.cause_at(Nonfinite("written"), op)
             return replace(written, line=line, code=facts.text.code(line))
         return facts.cause_at(_what_did_it(facts, step, op), op)
@@ -301,7 +294,7 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     if holder:
         return Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
     dtype = _dtype_given(facts, step)
-    factor = next((tensor for tensor in op.inputs if is_bad(facts, tensor)), None)
+    factor = next((tensor for tensor in op.inputs if facts.trace.has_nonfinite(tensor)), None)
     if op.type in _MULTIPLYING and factor is not None:  # an infinity that was written so
         origin, made = origin_of(facts, factor)
         return Nonfinite("input", origin=origin, made=made)
@@ -312,7 +305,7 @@ def _what_did_it(facts: CallFacts, step: Step, op: Op) -> Nonfinite:
     is_masked = _is_masked(facts, step, element)
     if is_masked and value == ZERO:
         return Nonfinite("masked", value)
-    if any(is_bad(facts, tensor) for tensor in op.outputs):
+    if any(map(facts.trace.has_nonfinite, op.outputs)):
         vanished = infinity_before(facts, op) if value == ZERO else ""
         return Nonfinite("output", value, vanished=vanished)
     is_division = op.type in _DIVISIONS and _is_infinite(facts, step, element)
@@ -337,22 +330,16 @@ def scales_loss(source: str) -> bool:
 
 def _is_infinite(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:
     """Whether a gradient that the step gave is infinite at an element, and no NaN."""
-    values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
+    values = map(facts.trace.value, filter(facts.trace.has_nonfinite, step.downstream))
     return element is not None and any(
         value is not None and has_element(value, element) and bool(np.isinf(value[element]).all())
         for value in values
     )
 
 
-def _bad_gradients(facts: CallFacts, step: Step) -> Iterator[TensorId]:
-    for gradient in step.downstream:
-        if gradient is not None and is_bad(facts, gradient):
-            yield gradient
-
-
 def _where(facts: CallFacts, step: Step) -> tuple[int, ...] | None:
     """The first element of the largest gradient that is not finite; None if none travelled."""
-    values = [facts.trace.value(gradient) for gradient in _bad_gradients(facts, step)]
+    values = map(facts.trace.value, filter(facts.trace.has_nonfinite, step.downstream))
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -361,10 +348,8 @@ def _where(facts: CallFacts, step: Step) -> tuple[int, ...] | None:
 
 
 def _dtype_given(facts: CallFacts, step: Step) -> str:
-    for gradient in _bad_gradients(facts, step):
-        known = facts.trace.tensors.get(gradient)
-        return known.dtype if known is not None else ""
-    return ""
+    bad = filter(facts.trace.has_nonfinite, step.downstream)
+    return next((facts.dtype(gradient) for gradient in bad if gradient is not None), "")
 
 
 def _is_masked(facts: CallFacts, step: Step, element: tuple[int, ...] | None) -> bool:

@@ -55,13 +55,4 @@ def _beginning_words(case: Case) -> str:
 
 
 def _beginning(case: Case) -> Op | None:
-    trace = case.trace
-
-    def is_bad(op: Op, side: str) -> bool:
-        stats = (trace.stats(tensor) for tensor in getattr(op, side))
-        return any(known is not None and known.nonfinite > 0 for known in stats)
-
-    return next(
-        (op for op in trace.ops.values() if is_bad(op, "outputs") and not is_bad(op, "inputs")),
-        None,
-    )
+    return next(filter(case.trace.makes_nonfinite, case.trace.ops.values()), None)
