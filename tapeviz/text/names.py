@@ -69,3 +69,14 @@ def targets_of(node: ast.stmt) -> Iterator[ast.expr]:
             given.append(target.value)
         else:
             yield target
+
+
+def pairs_of(assign: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """The path of each target of an assignment with its value; ``a, b = c, d`` in its parts,
+    nothing for ``a, b = c``."""
+    for target in assign.targets:
+        if isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple):
+            for part, value in zip(target.elts, assign.value.elts, strict=False):
+                yield dotted(part), value
+        elif not isinstance(target, (ast.Tuple, ast.List)):
+            yield dotted(target), assign.value

@@ -1981,6 +1981,64 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue(name, "NoneType", value="None") for name in "ab"] + [e.HeldValue("d", "D")],
         "which is None: call (line 2) returns nothing to line 4.",
     ),
+    "a slice that is shorter than was asked for": (
+        "y = x + table[:n]",
+        "InvalidArgumentError",
+        "Incompatible shapes: [2,60,16] vs. [50,16] [Op:AddV2] name: ",
+        [
+            e.HeldValue("x", "EagerTensor", shape=[2, 60, 16], dtype="float32"),
+            e.HeldValue("table", "EagerTensor", shape=[50, 16], dtype="float32"),
+            e.HeldValue("table[:n]", "EagerTensor", shape=[50, 16], dtype="float32"),
+            e.HeldValue("n", "int", value="60"),
+        ],
+        "table has 50 rows, and table[:n] asks for 60: a slice beyond the end gives what is there.",
+    ),
+    "an input for the class of a layer": (
+        "y = Double(h)",
+        "TypeError",
+        "Layer.__init__() takes 1 positional argument but 2 were given",
+        [
+            e.HeldValue("Double", "type", takes="(*, name=0)"),
+            e.HeldValue("h", "KerasTensor", shape=[None, 4], dtype="float32"),
+        ],
+        "Make the object first, and call it: Double()(h).",
+    ),
+    "texts in an array": (
+        "y = tf.linalg.matvec(x, w)",
+        "InvalidArgumentError",
+        "Value for attr 'T' of string is not in the list of allowed values: half, float; NodeDef: "
+        "{{node MatMul}}",
+        [e.HeldValue("x", "ndarray", shape=[3, 2], dtype="<U3")],
+        "gives MatMul x, an array of texts, and it takes numbers. Write x.astype('float32')",
+    ),
+    "a part of a count": (
+        "a = [*range(n)]",
+        "TypeError",
+        "'float' object cannot be interpreted as an integer",
+        [e.HeldValue("range", "type"), e.HeldValue("n", "float", value="6.25")],
+        "as range does (n is 6.25).",
+    ),
+    "a method that is not quite __init__": (
+        "class Net:\n    def __int__(self):\n        self.d = 1\nNet().d",
+        "AttributeError",
+        "'Net' object has no attribute 'd'",
+        [],
+        "Python runs a method named __init__ by itself, and none named __int__.",
+    ),
+    "a function that returns in some cases": (
+        "def rate(epoch, lr):\n    if epoch > 1:\n        return lr\nm.fit(x)",
+        "ValueError",
+        "The output of the `schedule` function should be a float. Got: None",
+        [],
+        "rate (line 1) returns a value in some cases only",
+    ),
+    "a layer that is loaded": (
+        "class Scale(Layer):\n    def __init__(self, factor):\n        pass\nload_model(path)",
+        "TypeError",
+        "Exception encountered: Scale.__init__() got an unexpected keyword argument 'trainable'",
+        [],
+        "def __init__(self, factor, **kwargs), hand them on by super().__init__(**kwargs)",
+    ),
     "a list that is filled in a function": (
         "def put(self, s, a):\n    self.buffer.append((s, a))\ns, a, r = zip(*self.buffer)",
         "ValueError",
@@ -2004,7 +2062,9 @@ def test_what_names_held_is_told(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("x, z = a, k\nwith tape:\n    f(x)", 3, "x is made on line 1."),
+        ("x, z = a, k\nwith tape:\n    f(x)", 3, "x is made on line 1 as a."),
+        ("x, z = a\nf(x)", 2, "x is made on line 1."),
+        ("y = a\ndef g(x):\n    f(x)\ng(y)", 3, "x is y of line 4, and y is made on line 1 as a."),
         ("x = a\nf(x)\nx = b", 2, "x is made on line 1 as a."),
         ("def g(x):\n    f(x)\ng(a)", 2, "x is a of line 3."),
         ("def g(x):\n    f(x)\ng(a), g(b)", 2, ""),  # either of them raised

@@ -2324,6 +2324,17 @@ _SIZES = "Matrix size-incompatible: In[0]: [{}], In[1]: [{}] [Op:MatMul]"
         ),
         ("def loss(model, x): 0\nloss(x, x)", "'list' object is not callable", []),
         (
+            "m, s = x.mean(axis=1), x.std(axis=1)\n(x - m) / s",
+            "Incompatible shapes: [9,2] vs. [9] [Op:Sub]",
+            ["m, s = x.mean(axis=0), x.std(axis=0)\n(x - m) / s"],
+        ),
+        (
+            "n = len(x) / 2\nfor i in range(n): 0",
+            "'float' object cannot be interpreted as an integer",
+            ["n = len(x) // 2\nfor i in range(n): 0"],
+        ),
+        ("Double(w)", "__init__() takes 1 positional argument but 2 were given", ["Double()(w)"]),
+        (
             "def f(y):\n    0\nm.fit(y)",
             "f() got an unexpected keyword argument 'w'",
             ["def f(y, w=None):\n    0\nm.fit(y)"],
@@ -2349,6 +2360,7 @@ def test_operands_that_do_not_fit(line: str, message: str, mended: list[str]) ->
     sizes = {"logits": [2, 4, 6], "mask": [2, 6]}
     held = tuple(e.HeldValue(n, "EagerTensor", "", 0, s, "int32") for n, s in sizes.items())
     held = (*held, e.HeldValue("w", "ResourceVariable", "", 0, [2], "float32"))
+    held = (*held, e.HeldValue("n", "float", "4.5"))
     last = len(line.splitlines())
     trace = Trace(line, failure=Failure("InvalidArgumentError", message, last, "", held=held))
     assert [edit.new_text for edit in edits_for_error(trace, ParsedSource(line))] == mended

@@ -106,16 +106,18 @@ class Case:
         held = self.held.get(ast.unparse(node))
         return held.type if held is not None else ""
 
-    def last_binding(self, name: str, *, also_here: bool = False) -> Assigning | None:
-        """The last statement above the failure, in the same scope, that gives a name its value;
-        ``also_here``: or the one that raised."""
-        owner = read_text(self.text).owner
+    def last_binding(
+        self, name: str, *, also_here: bool = False, line: int = 0
+    ) -> Assigning | None:
+        """The last statement above the failure, or a line, in the same scope, that gives a name its
+        value; ``also_here``: or the one that raised."""
+        owner, line = read_text(self.text).owner, line or self.line
         found = [
             node
             for node in self.nodes(ast.stmt)
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
-            if node.lineno < self.line + also_here and name in map(dotted, targets_of(node))
-            if owner(node.lineno, name) == owner(self.line, name)
+            if node.lineno < line + also_here and name in map(dotted, targets_of(node))
+            if owner(node.lineno, name) == owner(line, name)
         ]
         return max(found, key=lambda each: each.lineno, default=None)
 

@@ -113,9 +113,9 @@ def _with_values(case: Case, words: str) -> str:
     code = case.raised_at
     called = {dotted(call.func) for call in calls_in(code)}
     read = names_read(code) if code is not None else ()
-    names = [name for name in read if name in case.held]
-    names = [name for name in names if name not in called or not case.held[name].takes]
-    names = [*concerned(case, names)]
+    known = {name: case.held[name] for name in read if name in case.held}
+    functions = {name for name in called if name in known and known[name].takes} | {"range"}
+    names = [*concerned(case, [name for name in known if name not in functions])]
     said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]
     is_about_values = ABOUT_VALUES.search(case.failure.message)
     if code is None or not is_about_values or (said and " a value of shape" not in words):

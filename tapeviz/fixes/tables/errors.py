@@ -102,7 +102,13 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (NOT_A_MATRIX, multiply_vectors),
     (r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]", transpose_to_fit),
     (r"Incompatible shapes: (\[[\d,]+\]) vs\. (\[[\d,]+\])", fit_by_axes),
+    (r"Incompatible shapes|Dimensions must be equal", given.reduce_other_axis),
     (r"", slips.reorder_arguments),
+    (
+        r"'float' object cannot be interpreted as an integer|to EagerTensor of dtype int",
+        given.divide_whole,
+    ),
+    (r"takes \w+ positional arguments? but \d+", given.make_object),
     (r"[Ee]xpected .*\['.*\].*\['.*\]", slips.write_expected),
     (
         r"Incompatible shapes|Dimensions must be equal|same shape|must have rank|labels.*logits",
@@ -162,7 +168,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         given.put_into_list,
     ),
     (
-        r"expected (?:min_)?ndim=\d+, found ndim=|must have either 3 or 4 dim"
+        r"expected (?:min_)?ndim=\d+, found ndim=|must have either 3 or 4 dim|Invalid input shape"
         r"|logits should be a matrix",
         given.add_axis,
     ),

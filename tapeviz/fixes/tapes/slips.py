@@ -13,7 +13,7 @@ import libcst as cst
 from ...analysis.errors.python.containers import apart, near_key
 from ...analysis.errors.python.signatures import RENAMED_KEYWORDS, in_order
 from ...analysis.errors.training.datasets import PAIRING
-from ...text.messages import converted_lines, suggested_name
+from ...text.messages import converted_lines, raised_inside, suggested_name
 from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, parameters_of, sole
 from ..plan import Plan
@@ -193,7 +193,8 @@ def call_super(case: ErrorCase) -> Iterator[Edit]:
 
 def spell_key(case: ErrorCase) -> Iterator[Edit]:
     """``params["weight"]`` of a dict that has ``"weights"`` → the key that is nearest."""
-    source, key = case.source, case.failure.message.strip("'\"")
+    said = raised_inside(case.failure.type, case.failure.message)[1]
+    source, key = case.source, said.strip("'\"")
     keys = {held.name: held.keys for held in case.failure.held if held.size >= 0}
     for node in case.nodes(cst.Subscript):
         index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())

@@ -66,6 +66,49 @@ def add_axis(case: ErrorCase) -> Iterator[Edit]:
                 yield from plan.edits(f"Add an axis {where}")
 
 
+def reduce_other_axis(case: ErrorCase) -> Iterator[Edit]:
+    """``(x - mean) / std`` where ``mean, std = x.mean(axis=1), x.std(axis=1)`` → along axis 0, or
+    another one, in the assignments of the names on the line."""
+    source = case.source
+    reduced = [
+        (keyword, int(keyword.value.value))
+        for name in case.nodes(cst.Name)
+        if (made := source.bound_to(name)) is not None
+        for keyword in all_of(made, cst.Arg)
+        if keyword.keyword is not None and keyword.keyword.value == "axis"
+        if isinstance(keyword.value, cst.Integer)
+    ]
+    for axis in (0, 1):
+        plan = Plan(source)
+        for keyword, was in reduced:
+            if was != axis:
+                plan.replace(keyword.value, str(axis))
+        yield from plan.edits(f"Reduce along axis {axis}")
+
+
+def divide_whole(case: ErrorCase) -> Iterator[Edit]:
+    """``range(n / 2)``, and ``count = n / 2`` that is given to it → ``n // 2``."""
+    source, plan = case.source, Plan(case.source)
+    floats = {held.name for held in case.failure.held if held.type == "float"}
+    made = [source.bound_to(node) for node in case.nodes(cst.Name) if node.value in floats]
+    given = [arg.value for call in case.nodes(cst.Call) for arg in call.args]
+    for node in (*given, *made):
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide):
+            plan.replace(node.operator, cst.FloorDivide())
+    yield from plan.edits("Divide by //, which gives a whole number")
+
+
+def make_object(case: ErrorCase) -> Iterator[Edit]:
+    """``Doubler(x)`` of a layer's class without settings → ``Doubler()(x)``."""
+    source = case.source
+    held = {each.name: each for each in case.failure.held}
+    for call in case.nodes(cst.Call):
+        given = [held.get(source.code(arg.value)) for arg in call.args]
+        if given and all(each is not None and each.dtype for each in given):
+            plan = Plan(source, {call.func: f"{source.code(call.func)}()"})
+            yield from plan.edits("Make an object of the class, and call it")
+
+
 def let_shape_vary(case: ErrorCase) -> Iterator[Edit]:
     """A loop of a compiled function that changes a shape: tell AutoGraph which axis varies."""
     source, found = case.source, case.match

@@ -85,9 +85,13 @@ def own_attribute(case: Case) -> str:
         )
     if giver := _giver(kind, name):
         runs = "Call it before, or give the attribute in __init__."
-        meant = difflib.get_close_matches(giver.name, _RUN_BY_KERAS, n=1) if kind.bases else []
-        if meant and giver.name not in _RUN_BY_KERAS:
-            runs = f"Keras runs a method named {meant[0]} by itself, and none named {giver.name}."
+        known = ("__init__", *(_RUN_BY_KERAS if kind.bases else ()))
+        meant = difflib.get_close_matches(giver.name, known, n=1)
+        if meant and giver.name not in known:
+            runner = "Keras" if meant[0] in _RUN_BY_KERAS else "Python"
+            runs = (
+                f"{runner} runs a method named {meant[0]} by itself, and none named {giver.name}."
+            )
         return (
             f"Line {case.line} asks an object of the class {owner} (line {kind.lineno}) for "
             f"{name}, which its method {giver.name} (line {giver.lineno}) gives it, and that has "

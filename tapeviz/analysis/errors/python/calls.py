@@ -28,6 +28,13 @@ def unknown_keyword(case: Case) -> str:
         return words
     own = [each for each in _names_of_arguments(made) if each != "self"] if made else []
     if made and not any(each.arg == name for call in case.calls for each in call.keywords):
+        if made.name == "__init__":
+            return (
+                f"What line {case.line} runs makes a {callee} (line {made.lineno}) with {name}=. "
+                f"Keras gives each layer that it loads name, trainable and dtype. Take them, "
+                f"def __init__({ast.unparse(made.args)}, **kwargs), hand them on by "
+                f"super().__init__(**kwargs), and return the layer's own arguments by get_config."
+            )
         return (
             f"What line {case.line} runs calls {callee} (line {made.lineno}) with {name}=, a "
             f"parameter that it does not have. Give it that: "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ....text.names import called_name, dotted, targets_of
+from ....text.names import called_name, dotted, pairs_of, targets_of
 from ....text.statements import read_text
 from ....text.trees import lines_of
 from ..case import Case
@@ -32,10 +32,9 @@ def none_made(case: Case, statement: ast.stmt) -> str:
     assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
     for assign in sorted(assigns, key=lambda each: -each.lineno):  # the last one before
         given = {
-            target.id: value
-            for target, value in _pairs(assign)
-            if isinstance(target, ast.Name) and target.id in read
-            if owner(assign.lineno, target.id) == owner(line, target.id)
+            name: value
+            for name, value in pairs_of(assign)
+            if name in read and owner(assign.lineno, name) == owner(line, name)
         }
         if not given:
             continue
@@ -52,15 +51,6 @@ def none_made(case: Case, statement: ast.stmt) -> str:
         if assign.lineno < line and assign.col_offset <= statement.col_offset:
             read -= given.keys()  # in no branch of its own, so it ran since those before it
     return ""
-
-
-def _pairs(assign: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Each target of an assignment with its value; ``a, b = c, d`` in its parts."""
-    for target in assign.targets:
-        if isinstance(target, ast.Tuple) and isinstance(assign.value, ast.Tuple):
-            yield from zip(target.elts, assign.value.elts, strict=False)
-            return
-    yield from ((target, assign.value) for target in targets_of(assign))
 
 
 def none_returned(case: Case, name: str, call: ast.Call, line: int) -> str:
@@ -143,6 +133,23 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
         f"Line {case.line} works with {found[0]}, which is None then. Look at what gives it its "
         f"value: a function without a return gives None, and so do dict.get and os.environ.get "
         f"where there is no such key."
+    )
+
+
+def may_end_without_return(case: Case) -> str:
+    """Words for the only function of the snippet that returns a value in some cases and None in
+    others, where a library that runs it got None."""
+    found = [
+        made
+        for made in case.nodes(ast.FunctionDef)
+        if returns_value(made) and _may_come_to_its_end(made.body)
+    ]
+    if len(found) != 1:
+        return ""
+    return (
+        f"What line {case.line} runs was given None. {found[0].name} (line {found[0].lineno}) "
+        f"returns a value in some cases only: where it comes to its end without a return it gives "
+        f"None. Return a value in each case."
     )
 
 

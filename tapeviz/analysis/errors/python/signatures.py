@@ -126,8 +126,19 @@ def misfit(case: Case) -> str:
                 f"{bound.takes}. Give all that have no default, in that order or by name."
             )
         if bound.surplus:
+            count, held = len(bound.call.args), case.held.get(ast.unparse(bound.surplus[0]))
+            words = ", ".join(map(case.text.segment, bound.call.args))
+            if (
+                held is not None
+                and held.dtype
+                and case.type_of(bound.call.func) in ("type", "ABCMeta")
+            ):
+                return (
+                    f"Line {case.line} gives {words} to the class {bound.callee}, which makes an "
+                    f"object of it. Make the object first, and call it: {bound.callee}()({words})."
+                )
             return (
-                f"Line {case.line} gives {bound.callee} {len(bound.call.args)} arguments by "
+                f"Line {case.line} gives {bound.callee} {count} argument{'s' * (count > 1)} by "
                 f"position, and it takes {bound.takes}. "
                 f"{shape_in_pieces(case, bound) or _in_one_tuple(case, bound)}"
             ).strip()

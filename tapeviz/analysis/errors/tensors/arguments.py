@@ -13,7 +13,7 @@ from ..case import Case, Explain
 from ..python.documented import asked_words
 from ..python.operators import no_whole_number
 from ..python.signatures import bound_calls
-from .operands import MOST_SHOWN, given_words, held_words, stored_otherwise
+from .operands import MOST_SHOWN, given_words, held_words, names_read, stored_otherwise
 
 _SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
@@ -32,6 +32,13 @@ def refused_dtype(case: Case) -> str:
     if wanted == "int32" and len(floats) == 1:
         return float_for_count(case, op, floats[0], f"{', '.join(names)} only")
     if given == "string" and "string" not in names:
+        held = [each for each in case.held.values() if re.match("str|<U|object", each.dtype)]
+        read = [each.name for each in held if each.name in names_read(case.raised_at or ast.Pass())]
+        if len(read) == 1:
+            return (
+                f"Line {case.line} gives {op} {read[0]}, an array of texts, and it takes numbers. "
+                f"Write {read[0]}.astype('float32'), or make numbers of the texts where it is made."
+            )
         return (
             f"Line {case.line} gives {op} a tensor of texts, and it takes numbers. Texts become "
             f"numbers by tf.strings.to_number(x, tf.float32), or before by float(text); words are "

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import re
 
-from ....text.names import called_name, calls_in, dotted, names_in, targets_of
+from ....text.names import called_name, calls_in, dotted, names_in, pairs_of, targets_of
 from ....text.statements import read_text
 from ....text.trees import lines_of
-from ....wording import listed
 from ..case import Assigning, Case
-from .operands import names_read
+from .operands import held_phrase, names_read
 
 ABOUT_VALUES = re.compile(
     r"shape|zero|dim|rank|siz|ax[ie]s|square|equal|length|type|attribute|element|number of|unpack"
-    r"|sequence|JSON|\[\d|filename|path",
+    r"|sequence|JSON|integer|\[\d|filename|path",
     re.IGNORECASE,
 )
 """Messages about what values are."""
@@ -58,23 +57,29 @@ def _made(case: Case, name: str) -> tuple[int, str]:
         return filled
     if binding is None:
         return _given(case, name)
-    if not _ran_last(case, binding, name):
-        return 0, ""
+    return _bound(case, binding, name) if _ran_last(case, binding, name) else (0, "")
+
+
+def _bound(case: Case, binding: Assigning, name: str) -> tuple[int, str]:
+    """The line of a statement that gives a name its value, and a sentence about it."""
     if isinstance(binding, ast.For):
         return binding.lineno, f"{name} comes from the loop on line {binding.lineno}"
     said = f"{name} is made on line {binding.lineno}"
-    target = binding.targets[0] if isinstance(binding, ast.Assign) else binding.target
-    value, is_whole = binding.value, not isinstance(target, (ast.Tuple, ast.List))
-    code = case.text.segment(value) if value is not None and is_whole else ""
+    pairs = dict(pairs_of(binding)) if isinstance(binding, ast.Assign) else {name: binding.value}
+    value = pairs.get(name)
+    code = case.text.segment(value) if value is not None else ""
     if value is None or len(code) > _LONGEST or code in ("", "[]", "{}") or "\n" in code:
         return binding.lineno, said
-    shapes = [
+    parts = [
         f"{read} of shape {tuple(held.shape)}"
+        if held.shape
+        else f"{read}, {held_phrase(case, held)}"
         for read in sorted(names_in(value))
-        if (held := case.held.get(read)) is not None and held.dtype and held.shape
+        if (held := case.held.get(read)) is not None
+        if (held.dtype and held.shape) or (held.type in ("list", "tuple") and held.kinds)
         if (later := case.last_binding(read)) is None or later.lineno < binding.lineno
     ]
-    of = f", from {listed(shapes[:_MOST])}" if shapes else ""
+    of = f", from {' and '.join(parts[:_MOST])}" if parts else ""
     return binding.lineno, f"{said} as {code}{of}"
 
 
@@ -91,25 +96,26 @@ def _filled(case: Case, name: str) -> tuple[int, str] | None:
     return found[0].lineno, f"{name} is filled on line {found[0].lineno} by {code}"
 
 
-def _ran_last(case: Case, binding: Assigning, name: str) -> bool:
+def _ran_last(case: Case, binding: Assigning, name: str, line: int = 0) -> bool:
     """Whether an assignment gave the name the value that it had at the failure: by the recording,
     else since it stands in no branch or loop but those around the failure, which does not run
     again after a statement below that gives the name another value."""
+    line = line or case.line
     scope = read_text(case.text).owner
     seen = [each.site.line for each in case.trace.bindings if each.name == name]
-    seen = [line for line in seen if scope(line, name) == scope(case.line, name)]
+    seen = [line for line in seen if scope(line, name) == scope(line, name)]
     if seen:
         return seen[-1] in lines_of(binding)
     is_rebound = any(
-        each.lineno > case.line and name in map(dotted, targets_of(each))
+        each.lineno > line and name in map(dotted, targets_of(each))
         for each in case.nodes(ast.stmt)
     )
     for node in case.nodes(ast.stmt):
         for body in (getattr(node, field, ()) for field in ("body", "orelse", "handlers")):
             inside = range(body[0].lineno, (body[-1].end_lineno or 0) + 1) if body else range(0)
-            if case.line in inside and is_rebound and not isinstance(node, (ast.If, ast.With)):
+            if line in inside and is_rebound and not isinstance(node, (ast.If, ast.With)):
                 return False
-            if binding.lineno in inside and case.line not in inside:
+            if binding.lineno in inside and line not in inside:
                 return False
     return True
 
@@ -129,6 +135,10 @@ def _given(case: Case, name: str) -> tuple[int, str]:
                 said.add(case.text.segment(given[name]) if name in given else "")
         if said:  # of several calls it is not known which one ran
             code = said.pop()
-            is_known = code and not said and len(code) <= _LONGEST and code != name
-            return (line, f"{name} is {code} of line {line}") if is_known else (0, "")
+            if not code or said or len(code) > _LONGEST or code == name:
+                return 0, ""
+            made, binding = "", case.last_binding(code, line=line)
+            if binding is not None and _ran_last(case, binding, code, line):
+                made = f", and {_bound(case, binding, code)[1]}"
+            return line, f"{name} is {code} of line {line}{made}"
     return 0, ""

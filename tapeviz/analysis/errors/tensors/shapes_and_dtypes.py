@@ -8,6 +8,7 @@ from math import prod
 
 from ....text.messages import kernel_words
 from ....text.names import called_name, dotted, targets_of
+from ....text.trees import parse_expression
 from ....trace.ids import VariableId
 from ..case import Case
 from ..python.containers import elements_taken
@@ -20,6 +21,7 @@ from .operands import (
     OperandShape,
     differing_axis,
     elementwise_remedy,
+    held_phrase,
     held_words,
     named_operands,
     names_read,
@@ -47,6 +49,9 @@ def shapes(case: Case) -> str:
         words = [each or "a value" for each in named]
         got = f"{name} got {words[0]} of shape {first} and {words[1]} of shape {other}"
         remedy = (_product_that_fits(case, named, sizes) if is_product else remedy) or (
+            _cut_short(case, named)
+        )
+        remedy = remedy or (
             "Use tf.reshape, tf.transpose or tf.expand_dims on the one that is meant otherwise."
         )
     if "labels_size=" in case.failure.message and sizes[1] == (1, sizes[0][0]):
@@ -105,6 +110,29 @@ def _product_that_fits(
     if held is not None and held.type.endswith("Variable"):
         wanted = [*beside[:-2], shape[-1], *beside[-1:]]
         return f"If {first} is right, make {other} with the shape {wanted}, or reshape {first}."
+    return ""
+
+
+def _cut_short(case: Case, named: tuple[str, str]) -> str:
+    """Words for an operand ``table[:n]`` of a tensor that has less than n rows: a slice beyond the
+    end is shorter."""
+    for name in filter(None, named):
+        node = parse_expression(f"({name})")
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Slice)
+            and node.slice.upper
+        ):
+            held, end = (
+                case.held.get(ast.unparse(each)) for each in (node.value, node.slice.upper)
+            )
+            count = re.fullmatch(r"\d+", held_phrase(case, end)) if end is not None else None
+            if held is not None and held.shape and count and int(count[0]) > (held.shape[0] or 0):
+                return (
+                    f"{held.name} has {held.shape[0]} rows, and {name} asks for {count[0]}: a "
+                    f"slice beyond the end gives what is there. Make {held.name} longer, or the "
+                    f"other operand shorter."
+                )
     return ""
 
 
