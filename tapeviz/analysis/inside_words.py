@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..trace.calls import Call
-from ..trace.compiled.model import RerunOutcome
+from ..trace.compiled.model import Loop, RerunOutcome
 from ..trace.ids import TensorId
 from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
 from ..trace.ops import Op
 from ..wording import counted
 from .model import Diagnosis
-from .requests.loops import loops_around
+from .requests.loops import has_values, lacked_turns, loops_around, loops_of
 from .rounds.call_sites import CallSite
 from .rounds.traces import graph_of_trace, trace_number
 
@@ -145,8 +145,8 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     calls = counted(call.ran, "call")
     if turns:
         has_results = any(result is not None for result in call.results)
-        is_shown = not has_results or _has_values(trace, call)
-        shown = ("values of the last turn",) if is_shown else ()
+        is_shown = not has_results or has_values(trace, call)
+        shown = (_turn_words(turns[0], call),) if is_shown else ()
         if count is not None:
             return ("ran once" if count == 1 else f"ran {count:,} times", *shown)
         return (f"ran in a loop in {calls}", *shown)
@@ -155,7 +155,7 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     else:
         times = "ran once" if count == 1 else f"ran {count:,} times"
     opened = trace.op(call.within)
-    is_unknown = count is None and not _has_values(trace, call)
+    is_unknown = count is None and not has_values(trace, call)
     if opened is None or (call.ran == 1 and not is_unknown):
         return (times,)
     function = trace.functions.get(opened.runs)
@@ -163,10 +163,25 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
     which = "the last call" if is_last else f"call {opened.round:,}"
     if is_unknown:
         has_results = any(result is not None for result in call.results)
-        is_skipped = has_results and opened.inside is not None and opened.inside.state == "equal"
+        is_read = not any(map(lacked_turns, loops_of(trace, opened)))
+        is_equal = opened.inside is not None and opened.inside.state == "equal"
+        is_skipped = has_results and is_equal and is_read
         skipped = "did not run" if call.ran == 1 else f"{which} did not take, {calls}"
         return (f"in a branch that {skipped}" if is_skipped else times,)
     return (times, f"values of {which}")
+
+
+def _turn_words(loop: Loop, call: Call) -> str:
+    """Say which turn the values of a gradient call in a loop are from: the last that ran it."""
+    results = {result for result in call.results if result is not None}
+    ran = [key for key, turn in loop.turns.items() if not results.isdisjoint(turn)]
+    shown = max(ran, default=())
+    if not shown or shown == max(loop.turns):
+        return "values of the last turn"
+    *around, turn = (number + 1 for number in shown)
+    within = "".join(f", in turn {number:,} of the loop around it" for number in reversed(around))
+    last = "" if lacked_turns(loop) else ", the last in this branch"
+    return f"values of turn {turn:,}{within}{last}"
 
 
 def times_ran(trace: Trace, call: Call) -> int | None:
@@ -179,17 +194,12 @@ def times_ran(trace: Trace, call: Call) -> int | None:
         return None
     loops = loops_around(trace, call)
     if not loops or not call.ran:
-        is_known = not call.in_branch or (call.ran == 1 and _has_values(trace, call))
+        is_known = not call.in_branch or (call.ran == 1 and has_values(trace, call))
         return call.ran if is_known or not call.ran else None
     results = {result for result in call.results if result is not None}
     known = [not results.isdisjoint(turn) for turn in loops[0].turns.values()]
     is_in_each = all(known) or not any(known)
     return loops[0].count if call.ran == len(loops) == 1 and is_in_each else None
-
-
-def _has_values(trace: Trace, call: Call) -> bool:
-    results = [result for result in call.results if result is not None]
-    return any(trace.stats(result) is not None for result in results)
 
 
 def words_about_values(trace: Trace, call: Call) -> str:
@@ -208,7 +218,7 @@ def words_about_values(trace: Trace, call: Call) -> str:
 def _closed_loop_words(trace: Trace, call: Call) -> str:
     """Why a gradient call in a loop over a dataset has no values, although a call of the compiled
     function around it ran again."""
-    if not any(result is not None for result in call.results) or _has_values(trace, call):
+    if not any(result is not None for result in call.results) or has_values(trace, call):
         return ""
     for op in (trace.ops[loop.op] for loop in loops_around(trace, call)):
         if op.type in _DATASET_LOOPS:

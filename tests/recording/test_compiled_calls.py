@@ -132,6 +132,47 @@ def test_a_call_in_a_loop_ran_once_for_each_turn() -> None:
         assert words in as_text(trace, diagnose(trace))
 
 
+def test_a_call_in_a_branch_in_a_loop_has_the_values_of_the_last_turn_that_took_it() -> None:
+    begun = [e.Begin(1, "2.21.0", "3.11.7"), *LOOPED[:2], e.TensorSeen(-6, "float32", [])]
+    body = e.BodyTraced(on=True, site=2)
+    events = [
+        *(*begun, e.TensorSeen(-7, "float32", []), e.TensorSeen(2, "float32", [], at=0, nbytes=4)),
+        *(*LOOPED[2:10], body, *LOOPED[10:-5]),
+        *(body, e.BodyTraced(on=False, graph=3, inputs=[-6], outputs=[-6])),
+        e.BodiesRun([2, 3], into=4),
+        e.OpRan(5, "StatelessIf", [-6, -6], [-7], site=2, graph=4, name="cond"),
+        e.BodyTraced(on=False, graph=4, inputs=[-6], outputs=[-7]),
+        *(e.BodiesRun([4], into=1), *LOOPED[-4:], e.Ended("finished"), VALUE),
+    ]
+    for taken, count, words in (
+        ((0, 0, 1), 3, "ran in a loop in 1 call, values of turn 2, the last in this branch"),
+        ((0, 0, 1), 30, "ran in a loop in 1 call, values of turn 2"),
+        ((1, 0, 0), 3, "ran in a loop in 1 call, values of the last turn"),
+        ((1, 1, 1), 3, "in a branch that did not run"),
+        ((1, 1, 1), 30, "in a branch, 1 call"),
+    ):
+        turned = list(zip((0, 1, count - 1), taken, strict=True))
+        inside = e.InsideComputed(
+            4,
+            graph=1,
+            values=[
+                *((["while", turn], -6, 90, "exact") for turn in (0, 1, count - 1)),
+                *(
+                    (["while", turn, "cond", 0], -3, 90, "exact")
+                    for turn, branch in turned
+                    if branch == 0
+                ),
+            ],
+            branches=[(["while", turn], "cond", branch) for turn, branch in turned],
+            turns=[([], "while", count)],
+            state="equal",
+        )
+        trace = read([*events, inside], BLOB, "", "snippet.py")
+        assert f"(line 4, compiled, {words})" in as_text(trace, diagnose(trace))
+        (listed,) = report(trace, diagnose(trace))["calls"]
+        assert listed["results"][0]["value"] == (1.0 if 0 in taken else None)
+
+
 def test_a_call_in_a_loop_over_a_dataset_has_values_of_each_turn() -> None:
     """The body takes a state, here the first input, and an element, which is no input of the op."""
     body = e.BodyTraced(False, 2, [-4, -1], [-3, -3, -2], "Dataset_scan_scan_body")

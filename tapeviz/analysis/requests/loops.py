@@ -19,20 +19,28 @@ MOST_OPS = 10_000
 
 def loops_to_complete(flow: DataFlow) -> list[OpId]:
     """Calls with loops of which some turns were not recorded, on the path of gradients that are
-    None or zero; as the numbers that a kernel knows them by."""
+    None or zero, or of which one may have run the branch in which gradients are asked for; as the
+    numbers that a kernel knows them by."""
     trace = flow.trace
     lacking = {trace.ops[loop.op].within for loop in trace.loops.values() if lacked_turns(loop)}
     found: dict[OpId, None] = {}
     for call in trace.calls if lacking else ():
-        if not call.ended or not any(_is_missing(trace, result) for result in call.results):
-            continue
-        edges = Paths(flow, call).ancestry_from(starts_of(flow, call)).into.values()
-        ops = {edge.op for into in edges for edge in into if edge.op is not None}
-        for function in lacking.intersection(trace.ops[op].within for op in ops):
+        around = {call.within} if call.in_branch and not has_values(trace, call) else set()
+        if call.ended and any(_is_missing(trace, result) for result in call.results):
+            edges = Paths(flow, call).ancestry_from(starts_of(flow, call)).into.values()
+            ops = {edge.op for into in edges for edge in into if edge.op is not None}
+            around.update(trace.ops[op].within for op in ops)
+        for function in lacking.intersection(around):
             known = trace.op(function)
             if known is not None and known.ran_as is not None and _is_worth_turning(trace, known):
                 found[known.ran_as] = None
     return list(found)
+
+
+def has_values(trace: Trace, call: Call) -> bool:
+    """Whether any gradient that a call gave is known."""
+    results = [result for result in call.results if result is not None]
+    return any(trace.stats(result) is not None for result in results)
 
 
 def _is_missing(trace: Trace, result: TensorId | None) -> bool:

@@ -184,20 +184,23 @@ class _Folding:
         loops = [path for path in upwards(home) if path in self._opening.numbers]
         if not loops:
             return node
-        loop, key = self._turn_of(loops)
-        if key is None:
+        loop, key, is_last = self._turn_of(loops)
+        known = loop.turns.get(key, {})
+        if is_last and (
+            node.tensor in known or not any(node.tensor in turn for turn in loop.turns.values())
+        ):
             return node
-        return replace(node, tensor=loop.turns.get(key, {}).get(node.tensor))
+        return replace(node, tensor=known.get(node.tensor))
 
-    def _turn_of(self, loops: Sequence[str]) -> tuple[Loop, tuple[int, ...] | None]:
-        """The innermost of some compiled loops, and the key in :attr:`Loop.turns` of the turn
-        shown; None for the last turn, whose tensors the nodes already have."""
+    def _turn_of(self, loops: Sequence[str]) -> tuple[Loop, tuple[int, ...], bool]:
+        """The innermost of some compiled loops, the key in :attr:`Loop.turns` of the turn shown,
+        and whether that is the last, whose tensors the nodes already have, but for those in a
+        branch that it did not take."""
         groups, numbers = self._tree.groups, self._opening.numbers
         loop = groups[loops[0]].loop
         assert loop is not None
-        if all(numbers[path] == groups[path].count for path in loops):
-            return loop, None
-        return loop, tuple(numbers[path] - 1 for path in reversed(loops))
+        is_last = all(numbers[path] == groups[path].count for path in loops)
+        return loop, tuple(numbers[path] - 1 for path in reversed(loops)), is_last
 
     def _frame_around(self, path: str) -> str:
         """The path of the innermost group with a frame at or around this one; empty if none."""
@@ -228,8 +231,9 @@ class _Folding:
                 )
                 frame = replace(frame, turn=turn, count=group.count, others=others)
             elif group.count:
-                loop, key = self._turn_of([p for p in upwards(path) if p in self._opening.numbers])
-                turn, lacks = self._opening.numbers[path], key is not None and key not in loop.turns
+                around = [p for p in upwards(path) if p in self._opening.numbers]
+                loop, key, is_last = self._turn_of(around)
+                turn, lacks = self._opening.numbers[path], not is_last and key not in loop.turns
                 frame = replace(frame, turn=turn, count=group.count, loop=loop.op, lacks=lacks)
             found.append(frame)
         return found

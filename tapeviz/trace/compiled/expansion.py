@@ -184,7 +184,10 @@ class Expansion:
         graph = self._graphs[number]
         scope = GraphScope(number, graph, around, emits_calls=self._emits_calls(number))
         if around is not None:
-            scope.names, scope.turns = (*around.names, op.name), (*around.turns, turn)
+            scope.names, turns = (*around.names, op.name), around.turns
+            if op.type in CONDITIONALS:
+                turns = self._values.latest(scope.names, branch, turns)
+            scope.turns = (*turns, turn)
             scope.branches = (*around.branches, branch if op.type in CONDITIONALS else 0)
             scope.loop = around.loop
         if op.type in LOOPS:

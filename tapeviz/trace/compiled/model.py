@@ -71,7 +71,8 @@ class Loop:
     """A compiled loop (``While``, one over a dataset) inside of an opened call, drawn as one turn.
 
     ``body``: the ops of that turn. Its first inputs are the tensors that the loop was given, what
-    it computes has the values of the last turn, and what the last turn gave is the loop's output:
+    it computes has the values of the last turn (in a branch that this did not take of the last that
+    did), and what the last turn gave is the loop's output:
     ``carried`` pairs what a turn takes with what it hands on to the next, by the ids drawn.
     ``count``: how many turns ran, ``None`` if that is not known.
     ``turns``: the tensors of each turn, by those drawn. The key counts turns from 0: those of the

@@ -57,14 +57,21 @@ def _shared_end(first: Sequence[StackFrame], second: Sequence[StackFrame]) -> in
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
+def _shared_start(first: Turns, second: Turns) -> int:
+    """Count the outermost turns that two places have in common."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=True))
+    )
+
+
 class RerunValues:
     """The values from the rerun of a call, by the graph's tensors: at each path, turn by turn."""
 
     def __init__(self, event: e.InsideComputed | None) -> None:
         self.at: dict[OpPath, dict[Turns, dict[int, tuple[int, str]]]] = {}
         self.branches: dict[tuple[OpPath, Turns], int] = {}
-        self.taken: dict[OpPath, set[int]] = {}
-        """All branches that each conditional took."""
+        self.taken: dict[OpPath, dict[int, list[Turns]]] = {}
+        """The branches that each conditional took, with the turns of the loops around it."""
         self.counts: dict[tuple[OpPath, Turns], int] = {}
         self.numbers: dict[tuple[OpPath, Turns], deque[int]] = {}
         if event is None:
@@ -75,13 +82,21 @@ class RerunValues:
         for path, name, branch in event.branches:
             names, turns = split(path)
             self.branches[(*names, name), turns] = branch
-            self.taken.setdefault((*names, name), set()).add(branch)
+            self.taken.setdefault((*names, name), {}).setdefault(branch, []).append(turns)
         for path, name, count in event.turns:
             names, turns = split(path)
             self.counts[(*names, name), turns] = count
         for path, name, number in event.ops:
             names, turns = split(path)
             self.numbers.setdefault(((*names, name), turns), deque()).append(number)
+
+    def latest(self, conditional: OpPath, branch: int, turns: Turns) -> Turns:
+        """The turns of the loops around a branch in which it ran last: ``turns`` where it ran in
+        these or never did."""
+        ran = self.taken.get(conditional, {}).get(branch, [])
+        if turns in ran:
+            return turns
+        return max(ran, key=lambda found: (_shared_start(found, turns), found), default=turns)
 
 
 @dataclass
