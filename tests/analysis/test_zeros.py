@@ -227,6 +227,8 @@ SNIPPET = dedent(
         mean, variance = tf.nn.moments(x, [0], keepdims=True)
         return (x - mean) / tf.sqrt(variance + 0.1) * 3.0  # cut divided
     slope(lambda m: divided(m[:1]))
+    score = lambda m: tf.reduce_sum(tf.sin(m) * [1.0, 3.0])
+    slope(lambda m: tf.exp(score(m) - score(m)) * 5.0)  # cut twice
     met = lambda e: tf.reduce_mean(e) ** 2 - 4.0 * e  # cut met
     slope(lambda m: met(m[0, 0]))
     apart = lambda e: e - (mean := tf.reduce_mean(e)) + mean**2 - 4.0 * mean
@@ -304,6 +306,7 @@ FOUND = {
     "alone": ("cancelled", "Line {line} subtracts the mean of a single element from"),
     "scaled": ("cancelled", "Line {line} subtracts the mean of a single element from"),
     "divided": ("cancelled", "Line {line} subtracts the mean of a single element from"),
+    "twice": ("cancelled", "Both sides of score(m) - score(m) on line {line} are the same"),
     "met": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
     "apart": ("cancelled", "loss is at a minimum, a maximum or a saddle point of w"),
     "exponent": ("multiplied-by-zero", "on line {line} takes powers of numbers that are all 0, or"),

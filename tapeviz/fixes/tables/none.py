@@ -219,6 +219,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     ),
     OutsideTape: (
         call_without_threads,
+        ask_for_called,
         use_computed_again,
         compute_target_inside,
         record_again,

@@ -41,11 +41,12 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
         for read in reversed(list(reads_of(source, cst.Name(other), [statement])))
     ]
     alike = [use for use in uses if -use[0] >= _ALIKE]
-    adding = [] if alike else list(_added(case, name, made))
-    yield from adding
+    adding = list(_added(case, name, made))
+    yield from () if alike else adding
     for _, _, other, read in sorted(alike or uses, key=lambda use: use[:2]):
         title = f"Use {name} in place of {other}: nothing uses {name}"
         yield from Plan(source, {read: name}).edits(title, has_other_value=True)
+    yield from adding if alike else ()
 
 
 def use_made_tensor(case: FixCase) -> Iterator[Edit]:
@@ -146,11 +147,12 @@ def _names_like(case: FixCase, name: str) -> list[str]:
 
 
 def _forms(case: FixCase, name: str) -> set[tuple[str, tuple[int | None, ...] | None]]:
-    """The dtypes and shapes of the tensors that a name was bound to before the call."""
+    """The dtypes and shapes of the tensors that a name was bound to before the call, or above it:
+    names in a function that is traced are noticed late."""
     known = [
         case.trace.tensors.get(tensor)
         for binding in case.trace.bindings
-        if binding.when < case.call.when
+        if binding.when < case.call.when or binding.site.line < case.call.line
         for tensor, text in binding.tensors
         if text == name
     ]

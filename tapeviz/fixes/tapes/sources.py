@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...analysis.causes.tapes.replaced_source import ReplacedSource
 from ...text.called_names import VARIABLE_LISTS
 from ...trace.calls import Operand
@@ -74,7 +75,8 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     """``second.trainable_variables``, one of them, or a list by its name → the weights of what the
     tape's block calls; or else ``second`` is called in place of its twin, a target network. That
     comes first where the text names the list elsewhere, as in ``apply_gradients``: those weights
-    are meant."""
+    are meant. A network that was called before the block, as a target network is, stays there: the
+    weights of its twin are asked for."""
     source = case.source
     call = gradient_call(source, case.call)
     asked = argument(call, 1, "sources")
@@ -94,15 +96,19 @@ def ask_for_called(case: FixCase) -> Iterator[Edit]:
     called = dict.fromkeys(dotted(call.func) for call in inside)
     alike = (node.deep_equals(given) for node in all_of(source.module, type(given)))
     is_meant = sum(alike) > 1
+    is_outside = isinstance(case.cause.evidence, OutsideTape)
     for name in called:
         root = name.split(".")[0]
         is_asked = name == owner and listed is given  # not one that was listed before
         if not name or is_asked or root in (source.tf, source.np, block.name, *dir(builtins)):
             continue
+        are_twins = owner and owner not in called and _are_twins(source, owner, name)
+        if is_outside and not are_twins:
+            continue
         plan = Plan(source, {given: f"{name}.{attribute}{part}"})
         title = f"Ask for the variables of {name}, which {case.target} was computed with"
         edits = [Edit(title, plan.text(), has_other_shape=True)]
-        if owner and owner not in called and _are_twins(source, owner, name):
+        if are_twins and not is_outside:
             plan, calls = Plan(source), [call for call in inside if dotted(call.func) == name]
             free = [call for call in calls if not _is_only_bounding(source, call)]
             for call in free or calls:

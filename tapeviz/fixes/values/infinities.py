@@ -120,17 +120,21 @@ def _may_be_infinite(node: cst.CSTNode) -> bool:
 
 
 def _off_the_origin(case: FixCase, call: cst.Call) -> str:
-    """``tf.atan2(y, x)`` → with 1 in place of ``x`` where both are 0: the angle stays 0 there."""
+    """``tf.atan2(y, x)`` → with 1 in place of ``x`` where both are 0: the angle stays 0 there. So
+    ``tf.math.angle(z)``, of a complex number."""
     source, tf = case.source, case.source.tf
+    function, z = source.code(call.func), source.argument_code(call, 0, "input")
+    if called_name(call) == "angle":
+        return f"{function}({tf}.where({tf}.equal({z}, 0.0), {tf}.ones_like({z}), {z}))"
     y, x = source.argument_code(call, 0, "y"), source.argument_code(call, 1, "x")
     if not y or not x:
         return ""
     origin = f"{tf}.equal({x}, 0.0) & {tf}.equal({y}, 0.0)"
-    return f"{source.code(call.func)}({y}, {tf}.where({origin}, 1.0, {x}))"
+    return f"{function}({y}, {tf}.where({origin}, 1.0, {x}))"
 
 
 SAFE_ANGLE = CallRewrite(
-    ("atan2",), _off_the_origin, "Take the angle of (1, 0) at the origin, which has none itself"
+    ("atan2", "angle"), _off_the_origin, "Take the angle of 1 at the origin, which has none itself"
 )
 
 
@@ -181,18 +185,20 @@ _NORMALISING = ("softmax", "log_softmax", "reduce_logsumexp", "softmax_cross_ent
 
 
 def away_from_edge(case: FixCase) -> Iterator[Edit]:
-    """``sqrt``, ``log`` and powers kept off 0, inverse sines off ±1, ``exp`` and its
-    hyperbolic sums off overflow."""
+    """``sqrt``, ``log``, gamma functions and powers kept off 0, inverse sines and tangents off ±1,
+    ``exp`` and its hyperbolic sums off overflow."""
     source = case.source
     tf = source.tf
+    below_one = f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)"
     forms = {
         "sqrt": f"{tf}.maximum({{x}}, {_TINY})",
         "rsqrt": f"{tf}.maximum({{x}}, {_TINY})",
         "log": f"{tf}.maximum({{x}}, 1e-7)",
         "log1p": f"{tf}.maximum({{x}}, 1e-6 - 1.0)",
         "pow": f"{tf}.maximum({{x}}, {_TINY})",
-        "acos": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
-        "asin": f"{tf}.clip_by_value({{x}}, -1 + 1e-7, 1 - 1e-7)",
+        **dict.fromkeys(("acos", "asin", "atanh", "erfinv"), below_one),
+        "acosh": f"{tf}.maximum({{x}}, 1 + 1e-6)",
+        **dict.fromkeys(("lgamma", "digamma"), f"{tf}.maximum({{x}}, 1e-7)"),
         "exp": f"{tf}.minimum({{x}}, 80.0)",
         "sinh": f"{tf}.clip_by_value({{x}}, -80.0, 80.0)",
         "cosh": f"{tf}.clip_by_value({{x}}, -80.0, 80.0)",
@@ -216,7 +222,7 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
             where = "where its result is finite"
         title = f"Keep the input of {enumerated(dict.fromkeys(names))} {where}"
         # An angle of 0 becomes one of sqrt(2e-7).
-        is_angle = not {"acos", "asin"}.isdisjoint(names)
+        is_angle = not {"acos", "asin", "acosh"}.isdisjoint(names)
         yield from plan.edits(title, has_other_value=is_angle)
 
 

@@ -34,6 +34,20 @@ ROWS: dict[str, Row] = {
         "loss = tf.reduce_sum(q(x) ** 2)",
         [[8.0]],
     ),
+    "a second loss in a compiled step, beside one of a name like it": (
+        """
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                loss_a, loss_b = a ** 2, b ** 2
+                loss = loss_a
+            return tape.gradient(loss, [b, a])
+        step()
+        """,
+        "loss = loss_a + loss_b",
+        6.0,
+    ),
     "an error that was caught on the way to the target": (
         """
         w = tf.Variable(2.0)

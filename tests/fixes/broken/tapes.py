@@ -22,6 +22,19 @@ ROWS: dict[str, Row] = {
         "self.matrix = tf.SparseTensor([[0, 0], [1, 1]], self.values * 1.0, (2, 2))",
         [3.0, 4.0],
     ),
+    "the weights of a target network that was called before the block": (
+        """
+        q = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        target = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        x = tf.constant([[2.0]])
+        y = 1.0 + target(x)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((y - q(x)) ** 2)
+        tape.gradient(loss, target.trainable_variables)
+        """,
+        "tape.gradient(loss, q.trainable_variables)",
+        [[-4.0]],
+    ),
     "logarithms of probabilities that an agent keeps while it acts": (
         """
         class Agent:

@@ -128,6 +128,27 @@ ROWS: dict[str, Row] = {
         "* 3.0",
         [0.0, 3.0],
     ),
+    "an inverse tangent of an action that was squashed to 1": (
+        """
+        w = tf.Variable([0.5, 1.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.atanh(w) * 3.0)
+        tape.gradient(loss, w)
+        """,
+        "loss = tf.reduce_sum(tf.atanh(tf.clip_by_value(w, -1 + 1e-7, 1 - 1e-7)) * 3.0)",
+        [4.0, 0.0],
+    ),
+    "a phase at the origin": (
+        """
+        v = tf.Variable([0.0, 3.0])
+        with tf.GradientTape() as tape:
+            z = tf.complex(v, [0.0, 4.0])
+            phase = tf.reduce_sum(tf.math.angle(z))
+        tape.gradient(phase, v)
+        """,
+        "phase = tf.reduce_sum(tf.math.angle(tf.where(tf.equal(z, 0.0), tf.ones_like(z), z)))",
+        [0.0, -0.16],
+    ),
     "angles between bounds that are too wide": (
         """
         w = tf.Variable([0.5, 1.0])

@@ -12,6 +12,7 @@ from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
 from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
+from ...flow.same import SameWork
 from ...numbers.spoiled import NORMALISING, is_even
 from ..questions import MadeZero
 
@@ -27,6 +28,7 @@ _FORM = ops_with("no-data", "shape", "form")
 _MOST_LINEAR = 200
 _DEEPEST = 12
 _ADDING = frozenset({"Add", "AddV2", "Sub"})
+_COMPARING = {"Sub": 0, "RealDiv": 1}
 _NORMALISED_BY_HAND = frozenset({"RealDiv", "Sub"})
 SHARING = _NORMALISED_BY_HAND | {"Sum", "Mean"} | ops_with("moves")
 
@@ -41,13 +43,21 @@ class Cancelled(Evidence):
       ``softmax-of-one``: always, for a softmax of a single number is 1;
       ``mean-of-one``: always, for a single number minus its own mean is 0;
       ``subtracted``: always, for what was subtracted is added again;
+      ``compared``: always, for two results of the same computation are compared;
       ``linear``: always, for only sums, means and differences lead from the source to the target;
       ``tangents``: in forward mode, with the tangents that were given.
     """
 
     kind: ClassVar[str] = "cancelled"
     why: Literal[
-        "values", "sum", "softmax-of-one", "mean-of-one", "subtracted", "linear", "tangents"
+        "values",
+        "sum",
+        "softmax-of-one",
+        "mean-of-one",
+        "subtracted",
+        "compared",
+        "linear",
+        "tangents",
     ] = "values"
 
     @property
@@ -71,6 +81,13 @@ class Cancelled(Evidence):
                 f"Line {cause.line} subtracts the mean of a single element from that element, "
                 f"which leaves 0 whatever it is. So {target} does not change when {source} does. "
                 f"Normalise over an axis that has more than one element, or over a larger batch."
+            )
+        if self.why == "compared":
+            return (
+                f"Both sides of {cause.op_words or 'the operation'} on line {cause.line} are the "
+                f"same computation of the same values. They are equal whatever {source} is, so "
+                f"what one side adds to the gradient the other takes away. "
+                f"Put tf.stop_gradient around the side that is there to compare with."
             )
         if self.why == "tangents":
             return (
@@ -109,10 +126,36 @@ def sound_summands(zero: MadeZero) -> Cause | None:
     """Gradients that are not zero add up to zero at a fan-out."""
     if zero.op is None or zero.step is not None:
         return None
+    compared = _compared_with_itself(zero.facts, zero.op)
+    if compared is not None:
+        return zero.facts.cause_at(Cancelled("compared"), compared)
     reasons = (_why_cancelled(zero.facts, tensor) for tensor in zero.op.inputs)
     return zero.facts.cause_at(
         next((r for r in reasons if r.why != "values"), Cancelled()), zero.op
     )
+
+
+def _compared_with_itself(facts: CallFacts, begin: Op) -> Op | None:
+    """The first difference, or quotient, behind ``begin`` of two results of one computation, which
+    draws nothing: it is 0, or 1, everywhere."""
+    trace, same, waiting = facts.trace, SameWork(facts.trace), {begin.id: begin}
+    for _ in range(_MOST_LINEAR):
+        if not waiting:
+            return None
+        op = waiting.pop(min(waiting))
+        first, *others = (trace.maker(tensor) for tensor in op.inputs)
+        other = others[0] if op.type in _COMPARING and len(others) == 1 else None
+        if first is not None and other not in (None, first) and same.ops(first, other):
+            stats = trace.stats(op.outputs[0])
+            if (
+                stats is not None
+                and stats.has_range
+                and stats.min == stats.max == _COMPARING[op.type]
+            ):
+                return op
+        for tensor in op.outputs:
+            waiting.update({taker.id: taker for _, taker, _ in facts.feeding.of(tensor)})
+    return None
 
 
 def _why_cancelled(facts: CallFacts, tensor: TensorId) -> Cancelled:
