@@ -498,6 +498,13 @@ def test_an_index_on_several_axes_is_interpolated_between_corners() -> None:
         edits[0].new_text
     )
     assert "tf.gather_nd(p, tf.minimum(" in edits[0].new_text
+    text = (
+        f"{HEAD}    v = tf.gather_nd(p, tf.stack([tf.cast(x, tf.int32)], -1), batch_dims=1)\n{TAIL}"
+    )
+    (edit, *_) = edits_for(fix_case(text, "integer", 2, shapes={"p": (2, 3, 4)}))
+    assert "for side in ([False], [True])" in edit.new_text
+    assert "tf.shape(p)[1:2] - 1), batch_dims=1)" in edit.new_text
+    assert ", -1)[..., tf.newaxis] * " in edit.new_text
     unknown = edits_for(fix_case(text, "integer", 2))  # of how many axes it picks is not known
     assert not any(edit.title.startswith("Estimate: interpolate") for edit in unknown)
 

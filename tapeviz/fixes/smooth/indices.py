@@ -59,7 +59,7 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
             continue
         x = uncast(source, indices)
         if name == "gather_nd":
-            text = _between_corners(case, params, indices, x)
+            text = _between_corners(case, call, params, indices, x)
             if x and text and is_at_cause(case, indices):
                 plan.replace(call, text)
             continue
@@ -239,20 +239,30 @@ def ranks_gathered(case: FixCase, line: int) -> tuple[int, int, bool] | None:
 
 
 def _between_corners(
-    case: FixCase, params: cst.BaseExpression, indices: cst.BaseExpression, x: str
+    case: FixCase, call: cst.Call, params: cst.BaseExpression, indices: cst.BaseExpression, x: str
 ) -> str:
-    """Multilinear interpolation, where an index has a number for each axis of the params."""
+    """Multilinear interpolation, where an index has a number for each of some axes of the params;
+    in front of them may be those of a batch, behind them others."""
     source, tf = case.source, case.source.tf
     p, i = source.operand(params), source.operand(indices)
-    rank = rank_of(case, p)
-    if not 1 <= rank <= MOST_AXES:
+    batch, stacked = argument(call, 3, "batch_dims"), source.value_of(indices)
+    first = int(batch.value) if isinstance(batch, cst.Integer) else 0
+    axes = rank_of(case, p) - first
+    numbers = stacked.args[0].value if is_call_to(stacked, "stack") else None
+    depth = len(elements(numbers)) if numbers is not None else axes
+    if not 1 <= depth <= min(axes, MOST_AXES):
         return ""
-    corners = ", ".join(f"[{', '.join(map(str, sides))}]" for sides in sides_of(rank))
+    corners = ", ".join(f"[{', '.join(map(str, sides))}]" for sides in sides_of(depth))
     part = f"{x} - {tf}.cast({i}, {tf}.float32)"
     weight = f"{tf}.reduce_prod({tf}.where(side, {part}, 1.0 - ({part})), -1)"
-    last = f"{tf}.shape({p}) - 1"
+    if axes > depth:
+        weight += f"[..., {', '.join([f'{tf}.newaxis'] * (axes - depth))}]"
+    picked = f"[{first}:{first + depth}]" if first or axes > depth else ""
+    last = f"{tf}.shape({p}){picked} - 1"
     corner = f"{tf}.minimum({tf}.cast({i}, {tf}.int32) + {tf}.cast(side, {tf}.int32), {last})"
-    return f"{tf}.add_n([{weight} * {tf}.gather_nd({p}, {corner}) for side in ({corners})])"
+    along = f", batch_dims={first}" if first else ""
+    gathered = f"{tf}.gather_nd({p}, {corner}{along})"
+    return f"{tf}.add_n([{weight} * {gathered} for side in ({corners})])"
 
 
 def sides_of(rank: int) -> list[tuple[bool, ...]]:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from ...analysis.causes.values.cancelled import FUSED, Cancelled
 from ..blocks import gradient_call
-from ..forms import is_same, match, matches
+from ..forms import match, matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bare, called_name, dotted, with_arguments
 from ..plan import Plan
@@ -138,17 +138,13 @@ SUBTRACTED_AND_ADDED = "(_d := _h - _z) + _z"
 
 
 def stop_second(case: FixCase) -> Iterator[Edit]:
-    """``new - old`` or ``new / old`` of two names bound to the same expression → the second of them
-    in ``tf.stop_gradient``: what was there before, to compare with."""
+    """``new - old`` or ``new / old`` of two results of one computation → with
+    ``tf.stop_gradient(old)``: what was there before, to compare with."""
     source = case.source
-    for _, sides in matches(all_of(source.module, cst.BinaryOperation), "_a - _b", "_a / _b"):
-        first, second = (source.bound_to(x) if isinstance(x, cst.Name) else None for x in sides)
-        if first is None or not isinstance(second, cst.Call) or first is second:
-            continue
-        if is_same(first, second):
-            plan = Plan(source, {second: f"{source.tf}.stop_gradient({source.code(second)})"})
-            name = source.code(sides[1])
-            title = f"Keep the gradient out of {name}, which is there to compare with"
+    if case.cause.evidence == Cancelled("compared"):
+        for _, (_, old) in matches(case.nodes(cst.BinaryOperation), "_a - _b", "_a / _b"):
+            plan = Plan(source, {old: f"{source.tf}.stop_gradient({source.code(old)})"})
+            title = f"Keep the gradient out of {source.code(old)}, which is there to compare with"
             yield from plan.edits(title, has_other_slope=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import libcst as cst
 
 from ..blocks import Block, block_of_call, gradient_call, watch_inside
-from ..model import Edit, FixCase
+from ..model import Edit, ErrorCase, FixCase
 from ..nodes import (
     all_of,
     argument,
@@ -173,7 +173,7 @@ def _others(source: ParsedSource, write: Write, region: Region) -> list[Write]:
     return [found_write for found_write in found if found_write.call is not write.call]
 
 
-def bind_new_state(case: FixCase, plan: Plan, write: Write, now: str, new: str) -> bool:
+def bind_new_state(case: FixCase | ErrorCase, plan: Plan, write: Write, now: str, new: str) -> bool:
     """Make the statement bind the new state; one that does more gets a line in front."""
     source = case.source
     value = new_value(source, write, now, case.trace)

@@ -8,12 +8,14 @@ import libcst as cst
 
 from ...analysis.causes.states.new_variable import NewVariable
 from ..blocks import ask_inside, block_of_call, watch_inside
-from ..model import Edit, FixCase
+from ..model import Edit, ErrorCase, FixCase
 from ..nodes import argument, called_name, is_call_to
 from ..plan import Plan
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
+from .assigns import bind_new_state
+from .writes import writes_to
 
 _CONSTANT = ("constant_initializer", "Constant")
 _COMPUTED = (cst.BinaryOperation, cst.UnaryOperation, cst.Call, cst.Subscript, cst.Attribute)
@@ -40,6 +42,21 @@ def keep_tensor(case: FixCase) -> Iterator[Edit]:
         block = block_of_call(source, case.trace, case.call)
         watch_inside(plan, [source.module], block, source.code)
         yield from plan.edits(title)
+
+
+def hold_in_tensor(case: ErrorCase) -> Iterator[Edit]:
+    """``acc = tf.Variable(0.0)``, ``acc.assign_add(x)`` in a compiled function, which may make no
+    variable after its first call → ``acc = tf.convert_to_tensor(0.0)``, ``acc = acc + x``."""
+    source = case.source
+    for call in case.calls("Variable"):
+        name, initial = source.target_of(call), argument(call, 0, "initial_value")
+        made = source.statement_of(call)
+        if name is None or initial is None or made is None:
+            continue
+        plan, code = Plan(source, {call: _tensor(source, call, initial)}), source.code(name)
+        writes = writes_to(source, name, source.after(made), False)
+        if all(bind_new_state(case, plan, write, code, code) for write in writes):
+            yield from plan.edits(f"Keep a tensor as {code}, in place of a variable")
 
 
 def use_original(case: FixCase) -> Iterator[Edit]:

@@ -13,6 +13,7 @@ from ...analysis.errors.tensors.shapes_and_dtypes import NOT_A_MATRIX
 from ...trace.model import Trace
 from ..model import Edit, ErrorCase, ErrorFixFunction
 from ..source import ParsedSource
+from ..states.variables import hold_in_tensor
 from ..tapes import keras_calls, raising, slips
 from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
@@ -45,7 +46,12 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"truth value of an array|from_tensor_slices\(\)", slips.slice_together),
     (r"", raising.watch_value),
     (r"Type SparseTensor is not supported as a gradient", raising.take_sparse_values),
-    (r"has no attribute 'ndim'|must accept keyword argument 'variables'", raising.hand_values),
+    (
+        r"has no attribute 'ndim'|must accept keyword argument 'variables'"
+        r"|must be a Tensor, got <class '[\w.]*Variable'>",
+        raising.hand_values,
+    ),
+    (r"only supports singleton tf\.Variables|tried to create variables", hold_in_tensor),
     (r"", raising.make_tensor),
     (r"numpy|ndarray|'float'|_id|float object", raising.keep_tensor),
     (r"KerasTensor", raising.ask_for_given),

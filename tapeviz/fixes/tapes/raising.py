@@ -52,8 +52,8 @@ def _named(source: ParsedSource, tape: cst.Call) -> str:
 def give_pairs(case: ErrorCase) -> Iterator[Edit]:
     """``apply_gradients(grads, variables)`` → ``apply_gradients(zip(grads, variables))``; so where
     only the gradients are given, with the sources that they were asked for. ``zip`` of two dicts →
-    pairs by their keys."""
-    source = case.source
+    pairs by their keys; of gradients and other variables → those that they are the gradients by."""
+    source, code = case.source, case.source.code
     for call in case.calls("apply_gradients"):
         given = [arg.value for arg in call.args if arg.keyword is None]
         alone = given[0] if len(given) == 1 else None
@@ -68,17 +68,24 @@ def give_pairs(case: ErrorCase) -> Iterator[Edit]:
         dicts = {held.name for held in case.failure.held if held.keys and held.size >= 0}
         tensors = {held.name for held in case.failure.held if held.dtype}
         several = {h.name: h.size for h in case.failure.held if {"list", "tuple"} & {*h.kinds}}
-        pairs = alone if is_call_to(alone, "zip") else None
-        names = [source.code(arg.value) for arg in pairs.args] if pairs is not None else []
-        if pairs is not None and len(names) == 2 and dicts.issuperset(names):
-            plan = Plan(source, {pairs: paired_by_key(*names)})
+        if not is_call_to(alone, "zip") or len(alone.args) != 2:
+            continue
+        first, second = (arg.value for arg in alone.args)
+        names = [code(first), code(second)]
+        made = source.value_of(first)
+        sources = argument(made, 1, "sources") if is_call_to(made, "gradient") else None
+        if sources is not None and code(sources) != names[1]:
+            plan = Plan(source, {second: code(sources)})
+            yield from plan.edits("Pair the gradients with what they were asked for")
+        if dicts.issuperset(names):
+            plan = Plan(source, {alone: paired_by_key(*names)})
             yield from plan.edits("Pair each gradient with the variable of the same key")
-        elif pairs is not None and len(names) == 2 and tensors.issuperset(names):
-            plan = Plan(source, {arg.value: f"[{source.code(arg.value)}]" for arg in pairs.args})
+        elif tensors.issuperset(names):
+            plan = Plan(source, {first: f"[{names[0]}]", second: f"[{names[1]}]"})
             yield from plan.edits("Put the gradient and the variable into lists")
-        elif pairs is not None and len(names) == 2 and 1 < several.get(names[0], 0) < _FEW:
+        elif 1 < several.get(names[0], 0) < _FEW:
             for place in range(several[names[0]]):
-                plan = Plan(source, {pairs.args[0].value: f"{names[0]}[{place}]"})
+                plan = Plan(source, {first: f"{names[0]}[{place}]"})
                 yield from plan.edits(f"Give the list of gradients in {names[0]}")
 
 

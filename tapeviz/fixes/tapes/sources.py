@@ -48,9 +48,15 @@ def ask_for_original(case: FixCase) -> Iterator[Edit]:
         plan = Plan(source, {asked: original})
         if isinstance(made, cst.Subscript) and source.code(made.value) == original:
             part = source.code(made)[len(original) :]
-            plan.replace(call, lambda old: cst.parse_expression(f"{source.code(old)}{part}"))
             title = f"Ask for the gradient of {original}, and slice the result"
-            yield from plan.edits(title, parts=(part,))
+            for whole in ("{}", f"{source.tf}.convert_to_tensor({{}})"):  # of IndexedSlices
+                plan.replace(
+                    call,
+                    lambda old, whole=whole: cst.parse_expression(  # type: ignore[misc]
+                        f"{whole.format(source.code(old))}{part}"
+                    ),
+                )
+                yield from plan.edits(title, parts=(part,))
             return
         title = f"Ask for {original}, which {case.target} was computed from"
         yield from plan.edits(title, has_other_shape=True)

@@ -81,6 +81,29 @@ ROWS: list[tuple[str, str]] = [
     ),
     (
         """
+        w = tf.Variable(2.0)
+        @tf.function
+        def step(x):
+            total = tf.Variable(0.0)
+            for _ in range(2):
+                total.assign_add(w * x)
+            return total
+        step(tf.constant(3.0)), step(tf.constant(4.0))
+        """,
+        "total = total + w * x",
+    ),
+    (
+        """
+        a, b = tf.Variable([1.0, 2.0]), tf.Variable([[3.0]])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(a) * tf.reduce_sum(b)
+        grads = tape.gradient(loss, [a, b])
+        tf.keras.optimizers.SGD().apply_gradients(zip(grads, [b, a]))
+        """,
+        "tf.keras.optimizers.SGD().apply_gradients(zip(grads, [a, b]))",
+    ),
+    (
+        """
         best = 9.0
         def keep(loss):
             if loss < best:

@@ -17,6 +17,17 @@ ROWS: dict[str, Row] = {
         "score = tf.reduce_sum(net(image)[0])",
         [3.0, 3.0],
     ),
+    "a part of a table of which rows are looked up": (
+        """
+        table = tf.Variable([[1.0], [2.0], [3.0]])
+        first = table[:2]
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(table, [0, 2]) ** 2)
+        tape.gradient(y, first)
+        """,
+        "tf.convert_to_tensor(tape.gradient(y, table))[:2]",
+        [[2.0], [0.0]],
+    ),
     "an attribute that a method gave away": (
         """
         class Net(tf.Module):

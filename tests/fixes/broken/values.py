@@ -203,7 +203,7 @@ ROWS: dict[str, Row] = {
             ratio = tf.exp(new - old)
         tape.gradient(ratio, w)
         """,
-        "old = tf.stop_gradient(policy())",
+        "ratio = tf.exp(new - tf.stop_gradient(old))",
         6.0,
     ),
     "a logarithm of a product that is too small": (
