@@ -11,6 +11,7 @@ from ...trace.model import Trace
 from ...trace.ops import Op
 from ..flow.dataflow import DataFlow
 from ..flow.paths import Paths
+from ..status import is_zero
 from .replays import starts_of
 
 MOST_OPS = 10_000
@@ -44,8 +45,7 @@ def has_values(trace: Trace, call: Call) -> bool:
 
 
 def _is_missing(trace: Trace, result: TensorId | None) -> bool:
-    stats = trace.stats(result)
-    return result is None or (stats is not None and stats.norm == 0)
+    return result is None or is_zero(trace.stats(result))
 
 
 def _is_worth_turning(trace: Trace, function: Op) -> bool:

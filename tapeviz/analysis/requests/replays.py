@@ -19,6 +19,7 @@ from ...trace.state import keeps_prior_state
 from ..flow.ancestry import EdgesInto, Position
 from ..flow.dataflow import DataFlow, position_of_target
 from ..flow.paths import Paths
+from ..status import is_zero
 from .program import ReplayMode, has_turns, is_custom, named, program_of
 
 MAX_OPS = 20_000
@@ -58,10 +59,8 @@ def _needs_replay(trace: Trace, call: Call) -> bool:
         return True
     if _is_spoiled_inside(trace, call):
         return True
-    return call.method != "gradient" and any(
-        stats is not None and (stats.nonfinite > 0 or stats.norm == 0)
-        for stats in (trace.stats(result) for result in call.results if result is not None)
-    )
+    spoiled = (trace.has_nonfinite(t) or is_zero(trace.stats(t)) for t in call.results)
+    return call.method != "gradient" and any(spoiled)
 
 
 def _is_unknown(trace: Trace, call: Call) -> bool:
@@ -76,10 +75,9 @@ def _is_spoiled_inside(trace: Trace, call: Call) -> bool:
     ran += [trace.ops.get(call.within)] if call.within is not None else []
     entered = [op for op in ran if op is not None and (op.is_open or has_turns(op))]
     is_open = any(op.is_open for op in entered)
-    results = (trace.stats(result) for result in call.results if result is not None)
     return bool(entered) and any(
-        stats is not None and ((is_open and stats.nonfinite > 0) or stats.norm == 0)
-        for stats in results
+        is_zero(trace.stats(result)) or (is_open and trace.has_nonfinite(result))
+        for result in call.results
     )
 
 
@@ -208,11 +206,10 @@ def _lacking(trace: Trace, call: Call) -> Iterator[bool]:
     without = unconnected(trace, call)
     replayed = call.replay.results if call.replay is not None else {}
     for index, (source, result) in enumerate(zip(call.sources, call.results, strict=False)):
-        stats = trace.stats(result)
         if index in without:
             yield str(source.tensor) not in replayed
         else:
-            yield stats is not None and stats.norm == 0 and stats.nonfinite == 0
+            yield is_zero(trace.stats(result))
 
 
 def _stops_on_purpose(trace: Trace, op: Op) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from ...analysis.causes.values.multiplied_by_zero import MultipliedByZero
+from ...analysis.status import is_zero as is_all_zero
 from ..blocks import gradient_call
 from ..forms import matches
 from ..model import Edit, FixCase
@@ -163,8 +164,7 @@ def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     op = case.trace.op(case.cause.op_id)
     if op is None or len(op.inputs) != 2 or case.is_there_at_times:
         return
-    stats = [case.trace.stats(tensor) for tensor in op.inputs]
-    zero = [each is not None and each.norm == 0 and not each.nonfinite for each in stats]
+    zero = [is_all_zero(case.trace.stats(tensor)) for tensor in op.inputs]
     if zero.count(True) != 1:
         return
     for factors in _products(case):
