@@ -259,7 +259,7 @@ def name_of(trace: Trace, variable: VariableId) -> str:
 def line_where_made(trace: Trace, tensor: TensorId, bound: Mapping[TensorId, int]) -> int:
     """The line where a tensor or variable was made, else where it was first ``bound`` to a name; 0
     where nothing tells."""
-    variable = trace.variables.get(VariableId(tensor))
+    variable = trace.variable(tensor)
     if variable is not None:
         return variable.site.line
     maker = trace.maker(tensor)

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import go_on
 from ..text.source import SourceText
 from ..trace.calls import Call, Check, Operand, tensors_of
-from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.ids import OpId, TensorId
 from ..trace.model import Trace
 from ..trace.ops import Tensor
 from ..trace.stats import Array
@@ -340,7 +340,7 @@ def _bridged_jacobian(facts: CallFacts, index: int) -> Array | None:
 def _form(trace: Trace, tensor: TensorId | None) -> tuple[str, tuple[int | None, ...] | None]:
     if tensor is None:
         return "", None
-    variable = trace.variables.get(VariableId(tensor))
+    variable = trace.variable(tensor)
     if variable is not None:
         return variable.dtype, variable.shape
     known = trace.tensors.get(trace.fetched.get(tensor, tensor))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import go_on
 from ..trace.calls import Operand
-from ..trace.ids import CallId, OpId, TensorId, VariableId
+from ..trace.ids import CallId, OpId, TensorId
 from ..trace.model import Trace
 from ..trace.op_kinds import ops_with
 from ..trace.ops import Op
@@ -345,7 +345,7 @@ def _passed(facts: CallFacts, types: Collection[str]) -> Iterator[Op]:
 
 
 def _shape(facts: CallFacts, tensor: TensorId) -> tuple[int, ...]:
-    variable = facts.trace.variables.get(VariableId(tensor))
+    variable = facts.trace.variable(tensor)
     known = variable.shape if variable else getattr(facts.trace.tensors.get(tensor), "shape", ())
     return tuple(size or 0 for size in known or ())
 

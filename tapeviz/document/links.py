@@ -18,7 +18,7 @@ from ..graph.model import Node, NodeId
 from ..graph.nodes import op_id, op_of, version_id, version_of
 from ..text.op_words import friendly
 from ..trace.calls import Operand
-from ..trace.ids import OpId, TensorId, VariableId
+from ..trace.ids import OpId, TensorId
 from ..trace.model import Trace
 from ..trace.naming import source_name
 from ..trace.ops import Op
@@ -149,7 +149,7 @@ class Links:
         """The line on which a source or a target of a gradient was made; 0 where unknown."""
         node = self.node_of_tensor(tensor)
         line = self.nodes[node].line if node else 0
-        variable = self._trace.variables.get(VariableId(tensor))
+        variable = self._trace.variable(tensor)
         return line or (variable.site.line if variable is not None else 0)
 
     def name_of(self, operand: Operand) -> str:

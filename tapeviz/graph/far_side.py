@@ -258,7 +258,7 @@ def find_offspring(
     """Outputs of the recorded ops that a source without a gradient leads to; empty if there are
     more than 60 such ops."""
     trace = index.trace
-    variable = trace.variables.get(VariableId(source))
+    variable = trace.variable(source)
     derived = {source}
     if variable is not None:
         derived.update(tensor for version in variable.versions for tensor in version.reads)

@@ -152,7 +152,7 @@ class ScopeWalk:
 
     def reach_operand(self, tensor: TensorId, call: Call) -> None:
         """Add a source of the call, whether or not a gradient reached it."""
-        variable = self._trace.variables.get(VariableId(tensor))
+        variable = self._trace.variable(tensor)
         if variable is None:
             self.reach([tensor])
             return
@@ -169,7 +169,7 @@ class ScopeWalk:
         """Add the targets of a call, of a variable the version that it had then, and all that they
         were made from."""
         for tensor in call.target_tensors:
-            variable = self._trace.variables.get(VariableId(tensor))
+            variable = self._trace.variable(tensor)
             if variable is None:
                 self.reach([tensor])
             else:

@@ -256,7 +256,7 @@ def asked_for(trace: Trace, calls: Iterable[Call]) -> frozenset[TensorId]:
 def version_before(trace: Trace, handle: TensorId, tensor: TensorId) -> Version | None:
     """The version of a variable that was read last before a tensor was made (ids count up); None if
     ``handle`` is no variable's."""
-    variable = trace.variables.get(VariableId(handle))
+    variable = trace.variable(handle)
     if variable is None or not variable.versions:
         return None
     before = [

@@ -63,7 +63,7 @@ class Wiring:
         makers = (self._trace.producers.get(tensor) for tensor in asked)
         nodes = {op_id(maker) for maker in makers if maker is not None}
         for tensor in call.target_tensors:
-            variable = self._trace.variables.get(VariableId(tensor))
+            variable = self._trace.variable(tensor)
             if variable is not None and (seen := variable.version_at(call.when)) is not None:
                 nodes.add(version_id(seen))
         return nodes | set(map(constant_id, asked)), set(map(VariableId, asked))

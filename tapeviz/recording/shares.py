@@ -19,7 +19,7 @@ import numpy as np
 from ..analysis.requests.replays import run_shown, value_given
 from ..errors import TapevizError
 from ..trace.calls import Call, Operand
-from ..trace.ids import CallId, VariableId
+from ..trace.ids import CallId
 from ..trace.model import Trace
 from ..trace.stats import Array
 
@@ -179,7 +179,7 @@ def _is_sum(call: Call) -> bool:
 def _shape(trace: Trace, target: Operand) -> tuple[int, ...]:
     if target.tensor is None:
         return ()
-    variable = trace.variables.get(VariableId(target.tensor))
+    variable = trace.variable(target.tensor)
     known = variable or trace.tensors.get(target.tensor)
     shape = known.shape if known is not None else None
     return tuple(size or 0 for size in shape) if shape is not None else ()

@@ -232,6 +232,10 @@ class Trace(_Referable):
         """The op that made a tensor; None if none of the recording did."""
         return self.op(self.producers.get(tensor)) if tensor is not None else None
 
+    def variable(self, handle: TensorId | None) -> Variable | None:
+        """The variable whose handle a tensor is; None for any other tensor, and without one."""
+        return self.variables.get(VariableId(handle)) if handle is not None else None
+
     def tape(self, identity: TapeId | None) -> Tape | None:
         """The tape of this number; None without a number, or if the recording has no such tape."""
         return self.tapes.get(identity) if identity is not None else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...trace.calls import Operand, Step
-from ...trace.ids import TensorId, VariableId
+from ...trace.ids import TensorId
 from ...trace.ops import Op
 from ...trace.tapes import is_differentiable
 from ...trace.variables import Variable
@@ -135,7 +135,7 @@ class Unwatched:
 
     @property
     def variable(self) -> Variable | None:
-        return self.facts.trace.variables.get(VariableId(self.tensor))
+        return self.facts.trace.variable(self.tensor)
 
 
 @dataclass(frozen=True, slots=True)

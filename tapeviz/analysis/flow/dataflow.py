@@ -42,7 +42,7 @@ Skip = Callable[[DataEdge], bool]
 
 def position_of_target(trace: Trace, tensor: TensorId, when: int) -> Position:
     """The position at which a target ends: a tensor, or the version that a variable had then."""
-    variable = trace.variables.get(VariableId(tensor))
+    variable = trace.variable(tensor)
     if variable is None or not variable.versions:
         return tensor
     return (variable.version_at(when) or variable.versions[0]).id
@@ -255,7 +255,7 @@ class DataFlow:
 
         A symbol of a compiled function, as ``predict`` gives, stands for the value of a run.
         """
-        variable = self.trace.variables.get(VariableId(leave.tensor))
+        variable = self.trace.variable(leave.tensor)
         if variable is None:
             is_made = leave.tensor in self.trace.producers
             return leave.tensor if is_made else self.trace.fetched.get(leave.tensor, leave.tensor)
@@ -385,7 +385,7 @@ class DataFlow:
         order. A loop asks in each round, and writes a version in each."""
         starts = self._starts.get(tensor)
         if starts is None:
-            variable = self.trace.variables.get(VariableId(tensor))
+            variable = self.trace.variable(tensor)
             versions = variable.versions if variable is not None else ()
             positions: list[Position] = [tensor, *(version.id for version in versions)]
             starts = dict.fromkeys(positions).keys()

@@ -139,7 +139,7 @@ def last_made_from(facts: CallFacts, source: TensorId, near: int = 0) -> End | N
         known.clear()  # of the source before
         known[source] = sorted(_ends(facts, source, facts.paths.begin), key=lambda op: op.when)
     ends = known[source]
-    made = facts.trace.variables.get(VariableId(source))
+    made = facts.trace.variable(source)
     # A graph asks a variable's state and reads it where it is made, whoever takes that
     # (``_init_from_args`` in resource_variable_ops.py, 2.15-2.21).
     ends = [op for op in ends if not (made and op.graph and op.line == made.site.line)]

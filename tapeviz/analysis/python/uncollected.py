@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...trace.ids import VariableId
 from ..call_facts import CallFacts, name_of
 from ..model import Warned
 
@@ -20,7 +19,7 @@ def uncollected_variable(facts: CallFacts) -> Iterator[Warned]:
     if not lines or tape is None:
         return
     for watch in tape.watches:
-        variable = trace.variables.get(VariableId(watch.tensor))
+        variable = trace.variable(watch.tensor)
         if variable is None or variable.site.line not in lines or len(variable.versions) > 1:
             continue
         if watch.tensor in facts.flow.sources:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import TapevizError
 from ...trace.calls import Call, Operand
-from ...trace.ids import VariableId, VersionId
+from ...trace.ids import VersionId
 from ...trace.model import Trace
 from ...trace.ops import Op, Tensor
 from ...trace.state import keeps_prior_state
@@ -186,7 +186,7 @@ def rows_of_jacobian(flow: DataFlow, call: Call) -> Iterator[dict[str, Any]]:
     target = call.targets[0].tensor if len(call.targets) == 1 else None
     if target is None:
         return
-    variable, known = flow.trace.variables.get(VariableId(target)), flow.trace.tensors.get(target)
+    variable, known = flow.trace.variable(target), flow.trace.tensors.get(target)
     if variable is not None:
         known = Tensor((variable.dtype, variable.shape))
     size = known.size if known is not None else None
@@ -235,7 +235,7 @@ def value_given(trace: Trace, call: Call, given: Operand) -> int:
 
     Raises :class:`TapevizError` where no such tensor was kept.
     """
-    variable = trace.variables.get(VariableId(given.tensor or 0))
+    variable = trace.variable(given.tensor)
     if variable is None:
         return given.tensor or 0
     held = [version for version in variable.versions if version.when < call.end][-1]

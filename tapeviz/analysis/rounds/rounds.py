@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ...trace.calls import Call
-from ...trace.ids import CallId, TapeId, TensorId, VariableId
+from ...trace.ids import CallId, TapeId, TensorId
 from ...trace.model import Trace
 from ...trace.naming import source_name
 from ...trace.ops import Op
@@ -52,7 +52,7 @@ def _by_model(
         sets.setdefault(calls[place].call.source_tensors, []).append(place)
         if len(sets) > MOST_MODELS:
             return (places,)
-    variables = [trace.variables.get(VariableId(each)) for sources in sets for each in sources]
+    variables = [trace.variable(each) for sources in sets for each in sources]
     first_unused = min(calls[asked[-1]].call.when for asked in sets.values())
     lived = (known is not None and known.when < first_unused for known in variables)
     is_of_another = any(set(few) < set(more) for few in sets for more in sets)

@@ -7,7 +7,6 @@ from functools import partial
 
 import libcst as cst
 
-from ...trace.ids import VariableId
 from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import (
@@ -49,7 +48,7 @@ def write_floats(case: FixCase) -> Iterator[Edit]:
     statement = _statement(case)
     if statement is None:
         return
-    asked = [case.trace.variables.get(VariableId(each.tensor or 0)) for each in case.call.sources]
+    asked = [case.trace.variable(each.tensor) for each in case.call.sources]
     lines = {each.site.line for each in asked if each is not None and each.dtype in _INTEGERS}
     made = [case.source.statement(line) for line in sorted({case.cause.line, *lines})]
     # Then everything that meets them as well. What a cast cut off is there then.

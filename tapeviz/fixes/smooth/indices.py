@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ...trace.ids import VariableId
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -308,7 +307,7 @@ def form_of(case: FixCase, name: str) -> tuple[tuple[int | None, ...], str] | No
     """The shape and dtype of the tensor or variable of this name, if it is known."""
     trace = case.trace
     for tensor, names in trace.names.items():
-        known = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
+        known = trace.variable(tensor) or trace.tensors.get(tensor)
         if name in names and known is not None:
             return known.shape or (), known.dtype
     return None

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..nodes import all_of, argument, as_term, called_name, dotted
 from ..renaming import WRITING_METHODS
@@ -135,7 +134,7 @@ def _shape(trace: Trace, write: Write) -> tuple[int | None, ...] | None:
     """The shape of the variable that is written to, found by its name."""
     name = cst.Module([]).code_for_node(write.receiver)
     for tensor, names in trace.names.items():
-        variable = trace.variables.get(VariableId(tensor))
+        variable = trace.variable(tensor)
         if variable is not None and name in names:
             return variable.shape
     return None

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
-from ...trace.ids import TensorId, VariableId
+from ...trace.ids import TensorId
 from ...trace.model import Leave, Trace
 from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
@@ -176,7 +176,7 @@ def _made_before(trace: Trace, taken: Sequence[TensorId]) -> Iterator[tuple[str,
     while waiting and len(seen) < _MOST_BEFORE:
         tensor = waiting.pop(0)
         seen.append(tensor)
-        variable, maker = trace.variables.get(VariableId(tensor)), trace.maker(tensor)
+        variable, maker = trace.variable(tensor), trace.maker(tensor)
         is_read = maker is not None and maker.type == "ReadVariableOp"
         for name in trace.names.get(maker.inputs[0] if maker and is_read else tensor, ()):
             reads = [t for version in variable.versions for t in version.reads] if variable else []

@@ -15,7 +15,6 @@ from ...analysis.errors.tensors.operands import axes_added, named_operands, read
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
 from ...text.source import SourceText
-from ...trace.ids import VariableId
 from ...trace.model import Trace
 from ..forms import matches
 from ..model import Edit, ErrorCase
@@ -211,7 +210,7 @@ def _dtypes_by_text(trace: Trace) -> dict[str, str]:
     """The dtype of the last tensor that each name was bound to."""
     known: dict[str, str] = {}
     for tensor, names in trace.names.items():
-        named = trace.variables.get(VariableId(tensor)) or trace.tensors.get(tensor)
+        named = trace.variable(tensor) or trace.tensors.get(tensor)
         if named is not None:
             known |= dict.fromkeys(names, named.dtype)
     return known

@@ -97,7 +97,7 @@ def target_boxes(base: BaseScene, tensor: TensorId, shown: CallDiagnosis) -> tup
     """The box that stands for a target: of a variable that of the version it had then. The last
     turn of a compiled loop gives what the loop does: its box stands for that in each turn."""
     versions = base.variables.get(VariableId(tensor), [])
-    variable = base.trace.variables.get(VariableId(tensor))
+    variable = base.trace.variable(tensor)
     seen = variable.version_at(shown.call.when) if variable is not None else None
     known = tuple(name for name in versions if seen and base.node(name).version == seen.index)
     found = known or boxes_of(base, tensor, shown)

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 from ....text.line_words import lines_in_words
 from ....trace.calls import Operand
-from ....trace.ids import TensorId, VariableId
 from ....trace.model import Leave
 from ....trace.op_kinds import ops_with
 from ....wording import listed
@@ -384,7 +383,7 @@ def _how(facts: CallFacts, source: Operand) -> HowUnlinked | None:
     targets, flow = facts.paths.targets, facts.flow
     if not any(flow.into(target) for target in targets):
         return "constant"
-    variable = facts.trace.variables.get(VariableId(source.tensor or TensorId(0)))
+    variable = facts.trace.variable(source.tensor)
     if variable is not None:
         return None if variable.trainable else "statistics"
     made_from = flow.ancestry([source.tensor] if source.tensor is not None else [])

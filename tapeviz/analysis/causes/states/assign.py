@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ....trace.ids import TensorId, VariableId, VersionId
+from ....trace.ids import TensorId, VersionId
 from ....trace.model import Trace
 from ....trace.op_kinds import ops_with
 from ....trace.ops import Op
@@ -82,7 +82,7 @@ def copied_values(asked: Unlinked) -> Cause | None:
     model beside its kernels.
     """
     facts, trace = asked.facts, asked.facts.trace
-    variable = trace.variables.get(VariableId(asked.tensor))
+    variable = trace.variable(asked.tensor)
     if variable is None:
         return None
     same = list(_same_elements(trace, variable, asked.used.once(_given)))

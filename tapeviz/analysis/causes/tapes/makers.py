@@ -29,7 +29,7 @@ def first_made(used: Used) -> dict[VariableKey, tuple[Variable, Variable | None]
     made while the tape recorded)."""
     found: dict[VariableKey, tuple[Variable, Variable | None]] = {}
     for handle in used.tensors:
-        variable = used.facts.trace.variables.get(VariableId(handle))
+        variable = used.facts.trace.variable(handle)
         if variable is not None:
             first, inside = found.get(variable_key(variable), (variable, None))
             if inside is None and is_made_inside(used.facts, variable):

@@ -160,7 +160,7 @@ def lost_variable(asked: Unwatched) -> Cause | None:
     for when, bound, bound_on in facts.flow.bound.get(source.text, ()):
         if when > facts.call.when:
             continue
-        known = trace.variables.get(VariableId(bound))
+        known = trace.variable(bound)
         if known is not None:
             held, line = (known.id if known.trainable else None), 0
         elif bound == tensor and held is not None and not line:
@@ -280,7 +280,7 @@ def _object_rebound(case: Unlinked) -> Cause | None:
 def _given_after(case: Unlinked) -> Cause | None:
     """A variable that was made after the target, and is given under a path that was read where the
     target was made: ``net.w``, of an object of unknown identity."""
-    variable, path = case.facts.trace.variables.get(VariableId(case.tensor)), case.source.text
+    variable, path = case.facts.trace.variable(case.tensor), case.source.text
     if variable is None or "." not in path or variable.when < targets_done(case):
         return None
     text, root = read_text(case.facts.text), path.partition(".")[0]
@@ -353,7 +353,7 @@ def _makers(used: Used) -> dict[str, list[Op]]:
 def _copied(case: Unlinked) -> Cause | None:
     """A slice, a cast, a copy of a tensor that the target was made from."""
     trace, flow = case.facts.trace, case.facts.flow
-    variable = trace.variables.get(VariableId(case.tensor))
+    variable = trace.variable(case.tensor)
     if variable is not None:
         initial = variable.versions[0].value if variable.versions else None
         if initial is None or not _is_view_of(case, initial):
@@ -397,7 +397,7 @@ def _made_again(case: Unlinked) -> Cause | None:
     So it is with a layer that a function makes on each call. Either the one used was made while
     the tape recorded, or the source when the target was there already.
     """
-    source = case.facts.trace.variables.get(VariableId(case.tensor))
+    source = case.facts.trace.variable(case.tensor)
     if source is None or not source.site.line:
         return None
     first, inside = case.used.once(first_made).get(variable_key(source), (None, None))
@@ -412,11 +412,11 @@ def _made_again(case: Unlinked) -> Cause | None:
 def _made_inside(case: Unlinked) -> Cause | None:
     """A layer made while the tape recorded, with weights like the source's, which nothing used."""
     facts = case.facts
-    source = facts.trace.variables.get(VariableId(case.tensor))
+    source = facts.trace.variable(case.tensor)
     if source is None or not source.path or is_made_inside(facts, source):
         return None
     for handle in case.used.tensors:
-        used = facts.trace.variables.get(VariableId(handle))
+        used = facts.trace.variable(handle)
         if used is None or not used.path or variable_key(used)[1:] != variable_key(source)[1:]:
             continue
         made = bound_before(facts, used)
