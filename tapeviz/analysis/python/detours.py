@@ -26,11 +26,11 @@ from ..flow.ancestry import Ancestry, DataEdge, Position
 from ..model import Warned
 from .outside import follow
 from .terms import (
-    flowing_sources,
     has_no_slope,
     has_sources_behind,
     is_chosen,
     leaves_during,
+    sources_among,
     sources_behind,
     terms_of,
 )
@@ -159,15 +159,9 @@ def _numbers(facts: CallFacts, during: Set[int]) -> Iterator[_Number]:
 
 def _terms(facts: CallFacts) -> Iterator[_Term]:
     """The terms that are no sum of others."""
-    starts = {source: facts.paths.starts(source) for source in flowing_sources(facts)}
     for position in terms_of(facts).last[:_MOST_TERMS]:
         made_from = facts.flow.ancestry([position], partial(has_no_slope, facts))
-        live = {
-            source
-            for source, begun in starts.items()
-            if not made_from.into.keys().isdisjoint(begun)
-        }
-        yield _Term(position, made_from, live)
+        yield _Term(position, made_from, set(sources_among(facts, made_from.into)))
 
 
 def _given_to_weights(facts: CallFacts, term: _Term, number: TensorId) -> Op | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -180,14 +180,17 @@ def flowing_sources(facts: CallFacts) -> list[TensorId]:
     return [source.tensor for source, _ in facts.flowing if source.tensor is not None]
 
 
+def sources_among(facts: CallFacts, positions: Mapping[Position, object]) -> list[TensorId]:
+    """The sources that flow and begin at one of these positions."""
+    known, starts = positions.keys(), facts.paths.starts
+    return [each for each in flowing_sources(facts) if not known.isdisjoint(starts(each))]
+
+
 def _source_of(facts: CallFacts, op: Op) -> str:
     """The name of a source with a gradient, of whose present value the op's output was computed."""
     made_from = facts.flow.ancestry(op.outputs[:1], partial(has_no_slope, facts), _MOST_BEFORE)
-    for source, _ in facts.flowing:
-        starts = facts.paths.starts(source.tensor) if source.tensor is not None else ()
-        if not made_from.into.keys().isdisjoint(starts):
-            return source.text
-    return ""
+    begun = sources_among(facts, made_from.into)
+    return next((source.text for source, _ in facts.flowing if source.tensor in begun), "")
 
 
 class Terms(NamedTuple):
@@ -303,12 +306,7 @@ def sources_behind(facts: CallFacts, leave: Leave) -> list[TensorId]:
     """The sources that flow and that the tape could have followed the tensor that left back to.
     Walks all that it was made from."""
     left = [facts.flow.position_left(leave)]
-    made_from = facts.flow.ancestry(left, partial(_is_not_followed, facts)).into.keys()
-    return [
-        source
-        for source in flowing_sources(facts)
-        if not made_from.isdisjoint(facts.paths.starts(source))
-    ]
+    return sources_among(facts, facts.flow.ancestry(left, partial(_is_not_followed, facts)).into)
 
 
 def has_sources_behind(facts: CallFacts, leave: Leave) -> bool:
