@@ -127,3 +127,18 @@ def test_a_deep_text_with_a_ragged_list_is_read() -> None:
     given = s.tensor((), value=901.5)
     s.op("Square", [given], line=1)
     assert given in follow(s.trace()).came_back
+
+
+def test_what_left_in_an_earlier_run_of_the_same_statement_is_not_in_its_value() -> None:
+    """``s`` is bound on line 4, to what a function made of the value that left on line 2."""
+    text = "def score(a):\n    return tf.constant(np.sum(a.numpy()))\nfor t in range(3):\n    "
+    s = Script(text + "s = score(w * t)")
+    linked = {}
+    for turn in range(3):
+        s.events.append(e.NameBound("t", s.site(3), []))
+        left = s.tensor((2,), value=[0.5, turn])
+        s.events.append(e.ValueLeft(left, "numpy", s.site(2, 4)))
+        back = s.tensor((), value=0.5 + turn)
+        s.bind("s", back, 4)
+        linked[back] = (left,)
+    assert follow(s.trace()).came_back == linked

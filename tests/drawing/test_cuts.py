@@ -118,3 +118,34 @@ tape.gradient(total, w)
     (back,) = (end for _, end in ends(scene, "cut"))
     assert loop.rect.top < boxes[back].top < boxes[back].bottom < loop.rect.bottom
     assert "0.0" in boxes
+
+
+def test_a_value_that_comes_back_for_the_next_turn_is_drawn_in_its_own(recorder: Recorder) -> None:
+    text = """\
+with tf.GradientTape() as tape:
+    state, states = tf.ones([2]), []
+    for i in range(7):
+        state = tf.constant(np.clip((tf.sin(state) * w).numpy(), -1.0, 1.0))
+        states.append(state)
+    loss = tf.reduce_sum(tf.stack(states))
+tape.gradient(loss, w)
+"""
+    scene = drawn(recorder, FUNCTIONS + text)
+    assert [(start, end.partition(" ")[0]) for start, end in ends(scene, "cut")] == [
+        ("Mul", "state")
+    ]
+    assert len(scene.marks) == 1
+
+
+def test_values_that_leave_in_a_loop_and_come_back_in_another_are_cut_once(
+    recorder: Recorder,
+) -> None:
+    text = """\
+with tf.GradientTape() as tape:
+    parts = [tf.sin(w * (i + 0.3)).numpy() for i in range(8)]
+    loss = tf.add_n([tf.square(part) for part in parts])
+tape.gradient(loss, w)
+"""
+    scene = drawn(recorder, FUNCTIONS + text)
+    assert len(ends(scene, "cut")) == len(scene.marks) == 1
+    assert len(scene.frames) == 2

@@ -85,7 +85,7 @@ def follow(trace: Trace) -> Outside:
             is_single = value is not None and value.size == 1 and not _is_one_of(value, values)
             if is_single and (site.line, *taken) in whole:
                 continue  # TensorFlow's own, as the epsilon of l2_normalize
-            known_left = _left_as_it_is(trace, value, left, site.line) or left
+            known_left = _left_as_it_is(trace, value, left) or left
             found[tensor] = tuple(leave for leave in known_left if leave.tensor != tensor)
             between[tensor] = known.setdefault(lines, lines)
             steps.update(
@@ -190,15 +190,12 @@ def _is_same_array(value: Array | None, others: Iterable[Array | None]) -> bool:
     return any(np.array_equal(other, value) for other in others if other is not None)
 
 
-def _left_as_it_is(
-    trace: Trace, value: Array | None, left: Sequence[Leave], line: int
-) -> Sequence[Leave]:
-    """The last of the leaves on a line, if its value came back as it was: nothing else is in it,
-    whatever else the line reads. A whole number may be another one of the snippet's."""
-    here = [leave for leave in left if leave.site.line == line][-1:]
+def _left_as_it_is(trace: Trace, value: Array | None, left: Sequence[Leave]) -> Sequence[Leave]:
+    """The leaves of a number that came back as it was: nothing else is in it, whatever else is read
+    on the way. A whole number may be another one of the snippet's."""
     if value is None or value.size != 1 or value.dtype.kind != "f" or not (value % 1).any():
         return ()
-    return here if _is_one_of(value, [trace.value(leave.tensor) for leave in here]) else ()
+    return [leave for leave in left if _is_one_of(value, [trace.value(leave.tensor)])]
 
 
 def _is_one_of(value: Array | None, numbers: Iterable[Array | None]) -> bool:

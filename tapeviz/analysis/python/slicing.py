@@ -101,9 +101,12 @@ class Slicer:
             for line in {frame.line for frame in leave.site.frames}:
                 self._at_line.setdefault(line, []).append(leave)
         self._bindings: dict[tuple[int, str], dict[int, list[Binding]]] = {}
+        self._in_scope: dict[int, list[Binding]] = {}
         for binding in bindings:
             if binding.site.line:
-                scope = self.text.home(self.text.scope(binding.site.line), binding.name)
+                inner = self.text.scope(binding.site.line)
+                self._in_scope.setdefault(inner, []).append(binding)
+                scope = self.text.home(inner, binding.name)
                 by_line = self._bindings.setdefault(self._key(scope, binding.name), {})
                 by_line.setdefault(binding.site.line, []).append(binding)
         self._reaching: dict[int, bool] = {}
@@ -241,11 +244,24 @@ class Slicer:
         of it if that reads names which the statement binds inside, as a comprehension does."""
         ran = self._ran(frames, 0, until)
         if ran:
+            ran = [ran[0]._replace(since=self._begun(ran[0]))]
             names = self._source.names_given(frames[0].span)[1]
             known = {path.partition(".")[0] for path in ran[0].statement.reads}
             if names and names <= known:
                 return [ran[0]._replace(part=frames[0])]
         return ran
+
+    def _begun(self, ran: _Ran) -> int:
+        """A time before this execution of the statement: that at which another statement of the
+        same call of its function last bound a name; 0 if none is known, and for the head of a loop,
+        which runs on for as long as the loop turns."""
+        bound = () if ran.statement.is_for else self._in_scope.get(ran.statement.scope, ())
+        end = bisect_left(bound, ran.until, key=lambda binding: binding.when)
+        for binding in reversed(bound[max(0, end - _MOST_BINDINGS) : end]):
+            is_other = binding.site.line not in ran.statement.lines
+            if is_other and _callers(binding.site.frames) == _callers(ran.frames):
+                return binding.when
+        return 0
 
     def _reads(self, ran: _Ran) -> Iterable[str]:
         """The names that a statement reads, or the part of it that counts."""

@@ -243,8 +243,8 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
     """Put values that only one group takes into it, and versions into the group of their write.
 
     The sources of the picture stay outside. A value that came back from Python, at which a gradient
-    is cut, is where both what it left and what takes it are. What all turns of a repeat take, or
-    the first ones, is in the repeat, but in none of its turns.
+    is cut, is where both what it left and what takes it are, and in the turn in which it left. What
+    all turns of a repeat take, or the first ones, is in the repeat, but in none of its turns.
     """
     for place in graph.values:
         if isinstance(graph.parts[place], Version):
@@ -260,8 +260,14 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
             continue
         if place in graph.pinned and not makers:
             continue
-        ends = [*takers, *makers] if place in graph.pinned else takers
-        shared = shared_path({home[end] for end in ends})
+        shared = shared_path({home[taker] for taker in takers})
+        if makers:
+            left = shared_path({home[maker] for maker in makers})
+            turn = next((path for path in upwards(left) if groups[path].kind == "turn"), "")
+            if turn and not f"{shared}/".startswith(f"{turn}/"):
+                shared = turn
+            elif place in graph.pinned:
+                shared = shared_path({left, shared})
         if shared:
             home[place] = shared
             passed: list[str] = []
@@ -271,7 +277,7 @@ def _take_in(graph: OpGraph, home: list[str], groups: Mapping[str, Group]) -> No
                 turn = groups[turn].parent
             turn = turns.get(turn, turn)
             turns.update(dict.fromkeys(passed, turn))
-            if turn:
+            if turn and not makers:
                 key = (groups[turn].parent, (graph.role(place), *graph.kind(takers[0])))
                 within.setdefault(key, []).append(place)
     for (repeat, _), places in within.items():
