@@ -86,6 +86,19 @@ class Case:
             return self.calls[0] if len(self.calls) == 1 else None
         return self.text.node_at(span, statement)
 
+    @property
+    def elements_taken(self) -> Sequence[ast.Subscript]:
+        """The expression that raised, if it takes an element; else all on the line that do."""
+        if isinstance(self.raised_at, ast.Subscript):
+            return [self.raised_at]
+        statement = self.text.statement(self.line)
+        return [
+            node
+            for part in (head_of(statement) if statement is not None else ())
+            for node in ast.walk(part)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+        ]
+
     def sides(self, kind: type[ast.operator] = ast.operator) -> tuple[ast.expr, ast.expr] | None:
         """The operands of the operator that raised; where its place is not known those of the only
         one of this kind on the line."""

@@ -20,7 +20,7 @@ from .python.signatures import crossed_words
 from .raised_inside import reached_words
 from .table import EXPLANATIONS
 from .tensors.operands import MOST_SHOWN, concerned, held_words, names_read
-from .tensors.origins import ABOUT_VALUES, made_words
+from .tensors.origins import is_about_values, made_words
 
 
 def explained_errors(trace: Trace) -> tuple[ExplainedError, ...]:
@@ -117,8 +117,7 @@ def _with_values(case: Case, words: str) -> str:
     functions = {name for name in called if name in known and known[name].takes} | {"range"}
     names = [*concerned(case, [name for name in known if name not in functions])]
     said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]
-    is_about_values = ABOUT_VALUES.search(case.failure.message)
-    if code is None or not is_about_values or (said and " a value of shape" not in words):
+    if code is None or not is_about_values(case) or (said and " a value of shape" not in words):
         return words
     others = (
         each for each in held_words(case, code) if each.partition(" ")[0] in {*names} - {*said}

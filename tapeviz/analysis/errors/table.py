@@ -234,7 +234,13 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "Add a little to its diagonal: matrix + 1e-6 * tf.eye(n).",
     ),
     (
-        rf"indices(?:\[[\d,]*\])? = (-?\d+) is not in \[0, {_COUNT}\)",
+        rf"indices(?:\[[\d,]*\])? = (-\d+) is not in \[0, {_COUNT}\)",
+        "Line {line} looks up row {0} of a table, whose rows are counted from 0 to one less than "
+        "{1}. Negative numbers often stand for what is not there, as where a lookup does not find "
+        "a word: give these a row of their own, or leave them out.",
+    ),
+    (
+        rf"indices(?:\[[\d,]*\])? = (\d+) is not in \[0, {_COUNT}\)",
         "Line {line} looks up row {0} of a table that has {1} rows, counted from 0. "
         "Make the table longer (input_dim of an Embedding), or look for what made that index.",
     ),

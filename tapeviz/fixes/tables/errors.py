@@ -109,6 +109,15 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]", transpose_to_fit),
     (r"Incompatible shapes: (\[[\d,]+\]) vs\. (\[[\d,]+\])", fit_by_axes),
     (r"Incompatible shapes|Dimensions must be equal", given.reduce_other_axis),
+    (
+        r"Incompatible shapes|Dimensions must be equal",
+        given.written(
+            r"\.batch\(([^()]+)\)",
+            r".batch(\1, drop_remainder=True)",
+            "Leave out a last batch that is smaller",
+            everywhere=True,
+        ),
+    ),
     (r"", slips.reorder_arguments),
     (
         r"'float' object cannot be interpreted as an integer|to EagerTensor of dtype int",

@@ -11,7 +11,6 @@ from ....text.names import called_name, dotted
 from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.operands import held_words
-from .containers import elements_taken
 from .signatures import is_int, misfit, unknown_words
 
 
@@ -121,7 +120,7 @@ def not_subscriptable(case: Case) -> str:
             f"brackets, as in h.history['loss']."
         )
     if kind in ("int", "float", "bool", "complex"):
-        taken = [node for node in elements_taken(case) if case.type_of(node.value) == kind]
+        taken = [node for node in case.elements_taken if case.type_of(node.value) == kind]
         held = case.held[ast.unparse(taken[0].value)] if len(taken) == 1 else None
         what = f"{held.name}, which is {held.value}, a" if held is not None else "a"
         taken_of = getattr(taken[0].value, "value", None) if held is not None else None

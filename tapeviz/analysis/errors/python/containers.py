@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from ....text.called_names import VARIABLE_LISTS
 from ....text.names import dotted, names_in
-from ....text.statements import head_of
 from ....text.trees import lines_of
 from ....trace.events import HeldValue
 from ....wording import listed
 from ..case import Case
 from ..tensors.operands import KEYS_SHOWN, never_filled
+from .results import several_returned
 
 _DEVICES = r"\blist_(?:physical|logical)_devices\("
 
@@ -39,7 +39,7 @@ def missing_key(case: Case) -> tuple[ast.Subscript, HeldValue] | None:
     key = case.failure.message.strip("'\"")
     found = [
         (node, held)
-        for node in elements_taken(case)
+        for node in case.elements_taken
         if (held := case.held.get(ast.unparse(node.value))) is not None
         if held.keys and held.size >= 0 and key not in held.keys
         if not isinstance(node.slice, ast.Constant) or str(node.slice.value) == key
@@ -110,33 +110,24 @@ def apart(message: str) -> tuple[Sequence[str], Sequence[str]]:
     return [w for w in second if w not in first], [w for w in first if w not in second]
 
 
-def elements_taken(case: Case) -> Iterator[ast.Subscript]:
-    """The expression that raised, if it takes an element; else all on the line that do."""
-    if isinstance(case.raised_at, ast.Subscript):
-        yield case.raised_at
-        return
-    statement = case.text.statement(case.line)
-    for part in head_of(statement) if statement is not None else ():
-        for node in ast.walk(part):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                yield node
-
-
 def no_number(case: Case) -> str:
     """An element of a list or tuple that is asked for by something else than a whole number."""
     kind, index = case.match["kind"], case.match["index"].rpartition(".")[2]
     found = {
         path: None
-        for path in (ast.unparse(node.value) for node in elements_taken(case))
+        for path in (ast.unparse(node.value) for node in case.elements_taken)
         if (held := case.held.get(path)) is not None and held.size >= 0 and not held.keys
     }
     owner = f"{next(iter(found))}, a {kind}" if len(found) == 1 else f"a {kind}"
     remedy = {
         "str": "Take it by its number, or unpack it, as in x, y = batch; keys are of dicts.",
         "float": "Write int(i), or // in place of / where the number is made.",
+        "tuple": several_returned(case, next(iter(found), ""))
+        or "Take one of its elements first, x[0], and then a part of that, or make one tensor of "
+        "all by tf.stack(x).",
     }.get(index, "Only arrays and tensors take several places: np.array(x)[places].")
     if index == "str" and any(
-        ast.unparse(n.value).endswith(".layers") for n in elements_taken(case)
+        ast.unparse(n.value).endswith(".layers") for n in case.elements_taken
     ):
         remedy = "A model finds a layer by its name, too: model.get_layer('name')."
     return (
@@ -208,7 +199,7 @@ def no_place(case: Case) -> str:
     name = PurePath(case.trace.filename).name
     if frames and (PurePath(frames[-1][0]).name, int(frames[-1][1])) != (name, case.line):
         return ""  # Python names the whole path of a script, whatever it was called by
-    found = list(elements_taken(case))
+    found = case.elements_taken
     if words := _beyond_the_end(case, found):
         return words
     if len(found) != 1 or not isinstance(found[0].slice, (ast.Constant, ast.Name)):

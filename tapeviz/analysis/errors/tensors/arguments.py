@@ -157,6 +157,22 @@ def called_on_line(case: Case) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
+def no_index(case: Case) -> str:
+    """What stands in the brackets behind a tensor and is no whole number, slice or scalar."""
+    several = case.match["shape"] or case.match["list"]
+    if several is None:
+        return (
+            f"Line {case.line} picks elements by {case.match['other']}. An index of a tensor is a "
+            f"whole number, a slice or an integer tensor. Cast a float one by tf.cast(i, tf.int32)."
+        )
+    kind = "a tensor of several whole numbers, of shape" if case.match["shape"] else "the list"
+    return (
+        f"Line {case.line} picks elements by {kind} {several}, and the brackets of a tensor take "
+        f"single ones. tf.gather(x, places, axis=1, batch_dims=1) picks one from each row, "
+        f"tf.gather(x, places) rows, tf.gather_nd elements by several axes."
+    )
+
+
 ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Value for attr '\w+' of (?P<given>\w+) is not in the list of allowed values: "
@@ -195,17 +211,9 @@ ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
         no_whole_number,
     ),
     (
-        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got [^\n]*shape=(\([\d, ]+\)), "
-        r"dtype=u?int",
-        "Line {line} picks elements by a tensor of several whole numbers, of shape {0}, and the "
-        "brackets of a tensor take single ones. tf.gather(x, places, axis=1, batch_dims=1) picks "
-        "one from each row, tf.gather(x, places) rows, tf.gather_nd elements by several axes.",
-    ),
-    (
-        r"scalar tf\.int32/tf\.int64 tensors are valid indices, got ([^\n]*?)(?:\n|$)",
-        "Line {line} picks elements by {0}. An index of a tensor is a whole number, a slice or an "
-        "integer tensor. Cast a float one by tf.cast(i, tf.int32), and use tf.gather(x, places) "
-        "for a list of places.",
+        r"are valid indices, got (?:[^\n]*shape=(?P<shape>\([\d, ]+\)), dtype=u?int"
+        r"|(?P<list>\[[\d, ]+\])|(?P<other>[^\n]*))",
+        no_index,
     ),
     (
         r"'(list|tuple|dict|dict_\w+|range|ndarray|set|str)' object is not an iterator",

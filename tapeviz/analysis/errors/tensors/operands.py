@@ -65,6 +65,13 @@ def named_operands(
         if all(h is None or h.shape is None or _is_same(h.shape, shape) for h, shape in fit):
             left, right = (each if len(each) <= _LONGEST else "" for each in words)
             return left, right
+    statement = case.text.statement(case.line)
+    for node in ast.walk(statement) if statement is not None and case.held else ():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
+            held = [case.held.get(ast.unparse(side)) for side in (node.left, node.right)]
+            fit = zip(held, (first, other), strict=True)
+            if all(h is not None and h.shape == [*shape] for h, shape in fit):
+                return case.text.segment(node.left), case.text.segment(node.right)
     known = [(words, shape) for words, shape in _shapes_on_line(case)]
     found = [
         list(dict.fromkeys(words for words, shape in known if _is_same(shape, wanted)))

@@ -11,12 +11,24 @@ from ....text.trees import lines_of
 from ..case import Assigning, Case
 from .operands import held_phrase, names_read
 
-ABOUT_VALUES = re.compile(
+_ABOUT_VALUES = re.compile(
     r"shape|zero|dim|rank|siz|ax[ie]s|square|equal|length|type|attribute|element|number of|unpack"
     r"|sequence|JSON|integer|\[\d|filename|path",
     re.IGNORECASE,
 )
 """Messages about what values are."""
+
+
+def is_about_values(case: Case) -> bool:
+    """Whether an exception is about values that the snippet made; not about what a call returned,
+    whatever it was given."""
+    statement = case.text.statement(case.line)
+    is_of_call = isinstance(getattr(statement, "value", None), ast.Call)
+    if is_of_call and "unpack" in case.failure.message and "zip(" not in case.code:
+        return False
+    return case.failure.type == "KeyError" or _ABOUT_VALUES.search(case.failure.message) is not None
+
+
 _MOST = 2
 _LONGEST = 64
 """The letters of an expression that stands in a sentence."""
@@ -30,7 +42,7 @@ def made_words(case: Case, words: str) -> str:
     names = names or (names_read(statement) if statement is not None else ())
     made = [
         made
-        for name in (names if ABOUT_VALUES.search(case.failure.message) else ())
+        for name in (names if is_about_values(case) else ())
         if _is_meant(case, name, words) and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)
         for line, made in [_made(case, name)]
         if made and not re.search(rf"\b[Ll]ine {line}\b", words)

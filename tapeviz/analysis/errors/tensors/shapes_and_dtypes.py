@@ -11,7 +11,6 @@ from ....text.names import called_name, dotted, targets_of
 from ....text.trees import parse_expression
 from ....trace.ids import VariableId
 from ..case import Case
-from ..python.containers import elements_taken
 from ..python.operators import sign_of
 from ..python.signatures import bound_calls
 from ..raised_inside import reached_words
@@ -21,6 +20,7 @@ from .operands import (
     OperandShape,
     differing_axis,
     elementwise_remedy,
+    given_words,
     held_phrase,
     held_words,
     named_operands,
@@ -43,6 +43,8 @@ def shapes(case: Case) -> str:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
         statement = case.text.statement(case.line)
         held = ", ".join(held_words(case, statement)) if statement is not None else ""
+        if given := given_words(case) if isinstance(case.raised_at, ast.Call) else ():
+            held, remedy = f"it was called with {', '.join(given)}", "Look at what it was given"
         remedy = remedy or "Use tf.reshape, tf.transpose or tf.expand_dims on what is meant"
         remedy = f"{remedy.rstrip('.')}; {held}." if held else f"{remedy.rstrip('.')}."
     else:
@@ -309,7 +311,7 @@ def _changed(case: Case, *, is_variable: bool) -> str:
 def beyond_axis(case: Case) -> str:
     """A place that an axis of a tensor or an array does not have."""
     index, axis, *sizes = (int(each) for each in case.match.groups() if each)
-    taken = [*elements_taken(case)]
+    taken = case.elements_taken
     held = case.held.get(ast.unparse(taken[0].value)) if len(taken) == 1 else None
     begin = f"Line {case.line} takes element {index} along axis {axis}"
     shape = held.shape if held is not None and held.shape else ()
