@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from ....text.names import called_name, dotted
+from ....text.names import called_name, dotted, pairs_of
 from ....text.trees import lines_of
 from ..case import Case
 from ..tensors.operands import held_words
@@ -285,7 +285,7 @@ def called(case: Case) -> str:
         )
     is_plain = isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
     made = _last_value(case, path) if path and not is_plain else 0
-    if made and made_of == "str" and _is_text(case, made):
+    if made and made_of == "str" and _is_text(case, made, path):
         return (
             f"Line {line} calls {name}, which is a text since line {made}. Keras knows such words "
             f"in model.compile only. Make the function or object itself, as in "
@@ -305,11 +305,10 @@ def called(case: Case) -> str:
             f"arguments is {', '.join(_names_of_arguments(function))}."
         )
     if made:
-        own = f"Python's own function {name}" if hasattr(builtins, path) else "the function"
+        hidden = f" It hides Python's own function {name}." if hasattr(builtins, path) else ""
         return (
             f"Line {line} calls {name}, but line {made} made it {value}, and that cannot "
-            f"be called. {own[0].upper()}{own[1:]} cannot be reached any more. "
-            f"Use another name on line {made}."
+            f"be called.{hidden} Use another name on line {made}."
         )
     return (
         f"Line {line} calls {name}, which holds {value} and is no function. "
@@ -339,9 +338,10 @@ def _names_of_arguments(function: ast.FunctionDef) -> list[str]:
     return [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def _is_text(case: Case, line: int) -> bool:
-    """Whether the statement on a line gives a text to what it binds."""
-    made = getattr(case.text.statement(line), "value", None)
+def _is_text(case: Case, line: int, name: str) -> bool:
+    """Whether the assignment on a line gives a text to a name."""
+    assign = case.text.statement(line)
+    made = dict(pairs_of(assign)).get(name) if isinstance(assign, ast.Assign) else None
     return isinstance(made, ast.Constant) and isinstance(made.value, str)
 
 

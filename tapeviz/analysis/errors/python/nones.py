@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ....text.names import called_name, dotted, pairs_of, targets_of
+from ....text.names import called_name, calls_in, dotted, pairs_of, targets_of
 from ....text.statements import read_text
 from ....text.trees import lines_of
 from ..case import Case
@@ -18,7 +18,12 @@ def none_given(case: Case) -> str:
     statement = case.text.statement(case.line)
     if statement is None:
         return ""
-    return none_made(case, statement) or _held_as_none(case, statement)
+    if words := none_made(case, statement):
+        return words
+    for call in calls_in(case.raised_at) if isinstance(case.raised_at, ast.Call) else ():
+        if words := none_returned(case, case.text.segment(call), call, case.line):
+            return words
+    return _held_as_none(case, statement)
 
 
 def none_made(case: Case, statement: ast.stmt) -> str:

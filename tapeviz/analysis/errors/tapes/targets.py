@@ -20,8 +20,8 @@ def no_tensor(case: Case) -> str:
     kind = {"float": "a Python number", "int": "a Python number"}.get(case.match[1], "")
     kind = kind or ("a NumPy value" if "numpy" in case.match[1] else f"a {case.match[1]}")
     target, source = case.argument(0, call.method), case.argument(1, call.method)
-    is_source = case.match[2] == "_id" and not any(
-        operand.kind == "other" for operand in call.targets if operand.text
+    is_source = not any(each.kind == "other" for each in call.targets if each.text) and (
+        case.match[2] == "_id" or any(each.kind == "other" for each in call.sources)
     )
     which, name = ("source", source) if is_source else ("target", target)
     if "KerasTensor" in kind:
@@ -42,7 +42,7 @@ def no_tensor(case: Case) -> str:
             f"A gradient is computed of tensors, by tensors and variables. Of a layer, model or "
             f"module give its variables: {name or 'layer'}.trainable_variables."
         )
-    if is_source and kind == "a NumPy value":
+    if is_source and kind in ("a NumPy value", "a Python number"):
         x = name if name.isidentifier() else "x"
         return (
             f"The source {name or 'given'} {_verb(name)} {kind}, no tensor. A gradient is computed "
