@@ -158,7 +158,7 @@ def called_on_line(case: Case) -> str:
 
 
 def no_index(case: Case) -> str:
-    """What stands in the brackets behind a tensor and is no whole number, slice or scalar."""
+    """An index of a tensor that is no whole number, slice or scalar tensor."""
     several = case.match["shape"] or case.match["list"]
     if several is None:
         return (
