@@ -92,9 +92,12 @@ def run_as_main(
 def _call_as_builtins() -> None:
     """Let AutoGraph call functions of ours as it calls the builtins that they stand for: without
     converting them."""
-    stand_ins = builtins.input, getpass.getpass, sys.setrecursionlimit, sys.getrecursionlimit
+    stand_ins = (
+        *(builtins.input, getpass.getpass, sys.setrecursionlimit, sys.getrecursionlimit),
+        *(sys._current_frames, os._exit, os.abort),
+    )
     for function in stand_ins:
-        if is_ours(str(getattr(function, "__module__", ""))):
+        if is_ours(str(getattr(function, "__globals__", {}).get("__name__"))):
             private.run_as_it_is(function)
 
 
@@ -213,16 +216,25 @@ def watch(run: Callable[[], None], filename: str) -> list[EventFields]:
         lines = _snippet_lines(interrupt.__traceback__, filename)
         detail, status = f"line {lines[-1]}" if lines else "", 128 + signal.SIGINT
         carried = {"error": raised(interrupt, filename)}
+        _remember(interrupt)
         _call_changed_hook(interrupt, shows, process)
     except BaseException as error:
         how, status = "raised", 1
         events.append(raised(error, filename))
+        _remember(error)
         _call_changed_hook(error, shows, process)
     if os.getpid() != process:
         _end_fork(status)
     seconds = perf_counter() - started
     events.append({"e": "end", "how": how, "seconds": seconds, "detail": detail, **carried})
     return events
+
+
+def _remember(error: BaseException) -> None:
+    """Set the names of ``sys`` that ``PyErr_PrintEx`` sets (Python 3.10-3.13)."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
 
 
 def _call_changed_hook(error: BaseException, shows: tuple[Any, Any], process: int) -> None:

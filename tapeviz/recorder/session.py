@@ -205,6 +205,7 @@ class Session:
         with Installed() as hidden, private.without_files(files):
             above.install(program.run_as_main.__code__, _files_of_ours(), hidden)
             self._note_missing(hidden)
+            hidden.enter_context(private.without_context())
             try:
                 program.on_short_frames(
                     lambda: program.run_as_main(

@@ -40,6 +40,53 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "what nothing needs does not run in a wrapped function",
+        """
+        import tensorflow as tf
+        def seen(what): print("seen", what); return what
+        @tf.function
+        def inner(x): return tf.numpy_function(seen, [x - 1.0], tf.float32)
+        def f(x):
+            unused = tf.numpy_function(seen, [x], tf.float32) * 2.0
+            inner(x)
+            tf.cond(x > 0.0, lambda: tf.numpy_function(seen, [x + 5.0], tf.float32), lambda: x)
+            return tf.numpy_function(seen, [x + 1.0], tf.float32) * x
+        wrapped = tf.compat.v1.wrap_function(f, [tf.TensorSpec([], tf.float32)])
+        print(wrapped(tf.constant(1.0)))
+        traced = tf.function(wrapped)
+        print(traced(tf.constant(2.0)))
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape: y = wrapped(x) * x
+        print(tape.gradient(y, x))
+        """,
+    ),
+    snippet(
+        "a warning of the text is given once",
+        """
+        import warnings
+        import tensorflow as tf
+        warnings.simplefilter("always")
+        @tf.function
+        def f(x):
+            warnings.warn("traced"); return x
+        for _ in range(2): f(tf.constant(1.0)); warnings.warn("again")
+        warnings.simplefilter("default")
+        for _ in range(2): f(tf.constant([1.0])); warnings.warn("once"); len("\\d")
+        """,
+    ),
+    snippet(
+        "a logger looks for its caller in what AutoGraph made",
+        """
+        import logging, sys
+        import tensorflow as tf
+        logging.basicConfig(format="%(lineno)d %(funcName)s %(message)s", stream=sys.stdout)
+        @tf.function
+        def f(x):
+            logging.warning("traced"); logging.getLogger("a").warning("b", stacklevel=2); return x
+        f(tf.constant(1.0))
+        """,
+    ),
+    snippet(
         "variables and custom gradients are numbered as tensors are counted",
         """
         import tensorflow as tf

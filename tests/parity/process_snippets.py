@@ -137,6 +137,30 @@ import atexit
 atexit.register(print, "at exit")
 1/0
 """,
+    "after_an_uncaught_error": """
+import atexit, sys
+class Ends:
+    def __del__(self): print("deleted")
+def last():
+    print(sys.last_type, sys.last_value, sys.last_traceback.tb_lineno, sys.last_traceback.tb_next.tb_frame.f_code.co_name)
+atexit.register(last)
+def fails():
+    kept = Ends()
+    raise ValueError("words")
+fails()
+""",
+    "before_the_first_op": """
+import logging, sys
+import tensorflow as tf
+tf.get_logger().handlers[:] = [logging.StreamHandler(sys.stdout)]
+@tf.function(experimental_relax_shapes=True)
+def f(x):
+    return x + 1
+tf.compat.v1.enable_eager_execution(config=tf.compat.v1.ConfigProto(log_device_placement=False))
+print(f(tf.constant(1)))
+try: tf.compat.v1.enable_eager_execution(config=tf.compat.v1.ConfigProto())
+except ValueError as error: print(error)
+""",
     "atexit_thread": """
 import atexit, threading, time
 atexit.register(print, "at exit")

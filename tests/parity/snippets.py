@@ -27,6 +27,15 @@ def snippet(
 
 SNIPPETS = (
     snippet(
+        "an error beside a variable of TensorFlow 1",
+        """
+        import tensorflow.compat.v1 as tf
+        tf.disable_v2_behavior()
+        x = tf.Variable([1.0, 2.0]); several = [tf.zeros([2, 3])]
+        raise ValueError("words")
+        """,
+    ),
+    snippet(
         "ops with seeds of their own, and no other",
         """
         import tensorflow as tf

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
+_LAST = frozenset({"last_exc", "last_type", "last_value", "last_traceback"})
 _CHECKPOINTS = "tensorflow.python.checkpoint."
 
 
@@ -69,6 +70,8 @@ def _drop_names() -> None:
 
     Looking for garbage takes long after a run that left many objects.
     """
+    for name in _LAST.intersection(vars(sys)):
+        setattr(sys, name, None)
     main: Any = sys.modules.get("__main__")
     if main is not None and any(_is_seen_to_end(value) for value in vars(main).values()):
         place = id(vars(main))

@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from .. import limits, private
+from ..hooks.definitions import parsed
 from ..private import is_instance
 from .paths import attributes_of, documented_parameters, is_of_tensorflow, parameters_of, value_of
 
@@ -84,7 +85,7 @@ def _expressions(filename: str, frame: FrameType, line: int) -> Iterator[ast.exp
     """The names, attributes and elements that the code around a line reads: those in the
     expressions on the line, then the names of the frame, then the others."""
     known = cache.get(filename)
-    tree = ast.parse("".join(known[2]) if known is not None and len(known) == 4 else "")
+    tree = parsed("".join(known[2]) if known is not None and len(known) == 4 else "")
     own = [*frame.f_locals] if frame.f_locals is not frame.f_globals else frame.f_code.co_names
     names = [ast.Name(name) for name in own]
     first, others = list[ast.expr](), list[ast.expr]()
@@ -115,8 +116,7 @@ def _about(value: Any) -> dict[str, Any]:
         words = repr(value) if kind is not str or len(value) <= _LONGEST else ""
         return about | ({"value": words} if 0 < len(words) <= _LONGEST else {})
     if kind is np.ndarray or is_instance(value, _WITH_SHAPE) or _is_of_keras(kind, _OF_KERAS):
-        shape = value.shape
-        sizes = None if getattr(shape, "rank", 0) is None else [*shape]
+        sizes = _sizes(value.shape)
         dtype = getattr(value.dtype, "name", value.dtype)
         if kind is np.ndarray and value.dtype.kind in "biuf" and 0 < value.size <= _FEW:
             about["value"] = str(value.tolist())
@@ -143,9 +143,16 @@ def _kind(value: Any) -> str:
     """``ndarray of shape (3,)``, or the name of another class."""
     name = type(value).__name__
     if type(value) is np.ndarray or is_instance(value, (tf.Tensor, tf.Variable)):
-        rank = getattr(value.shape, "rank", 0)
-        return name if rank is None else f"{name} of shape {tuple(value.shape)}"
+        sizes = _sizes(value.shape)
+        return name if sizes is None else f"{name} of shape {tuple(sizes)}"
     return name
+
+
+def _sizes(shape: Any) -> list[int | None] | None:
+    """Numbers, where ``tf.compat.v1.disable_v2_tensorshape()`` lets a shape give objects, too."""
+    if isinstance(shape, tf.TensorShape):
+        return None if shape.rank is None else list(shape.as_list())
+    return [*shape]
 
 
 def _id_of(value: Any) -> int:

@@ -1,12 +1,28 @@
-"""Find the functions of a snippet's text by their names."""
+"""Read a snippet's text, and find its functions by their names."""
 
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parsed(source: str, filename: str = "<unknown>") -> ast.Module:
+    """The syntax tree. Python warns of the text (``"\\d"``) when it compiles the snippet, and not
+    once more.
+
+    ``catch_warnings`` would let each warning that was given once be given again: it tells the
+    module that the filters are others.
+    """
+    before = warnings.filters
+    warnings.filters = [("ignore", None, Warning, None, 0)]
+    try:
+        return ast.parse(source, filename)
+    finally:
+        warnings.filters = before
 
 
 class Definitions:
@@ -26,7 +42,7 @@ class Definitions:
     @cached_property
     def _functions(self) -> Mapping[str, Sequence[Function]]:
         found: dict[str, list[Function]] = {}
-        for node in ast.walk(ast.parse(self._source)):
+        for node in ast.walk(parsed(self._source)):
             if isinstance(node, Function):
                 found.setdefault(node.name, []).append(node)
         return found

@@ -122,6 +122,8 @@ class Names:
                 self._taken.setdefault(call, []).append(value)
             elif type(value) not in _UNINTERESTING and not is_instance(value, _NUMBERS):
                 self._taken.setdefault(call, []).extend(self._value_of(value))
+        except RecursionError:
+            pass  # as in bind()
         except Exception:
             self._recording.log.complain("an argument of NumPy")
         return value
@@ -139,12 +141,15 @@ class Names:
 
     def put(self, value: Any, into: Any) -> Any:
         """Note that ``value`` is about to be written into elements of ``into``; return it."""
-        if is_instance(into, np.ndarray) and not self._local.hidden:
-            with self._recording.shielded("an element of an array"):
-                for tensor in (
-                    [value] if type(value) is private.EagerTensor else self._value_of(value)
-                ):
-                    log_left(self._recording, tensor, "array", _getframe(1), into)
+        try:
+            if is_instance(into, np.ndarray) and not self._local.hidden:
+                with self._recording.shielded("an element of an array"):
+                    for tensor in (
+                        [value] if type(value) is private.EagerTensor else self._value_of(value)
+                    ):
+                        log_left(self._recording, tensor, "array", _getframe(1), into)
+        except RecursionError:
+            pass  # as in bind()
         return value
 
     def _value_of(self, value: Any) -> list[Any]:

@@ -80,6 +80,41 @@ def thread_data() -> Any:
         return _NoThreadData
 
 
+_CHOSEN_AT_START = (
+    *("_config", "_device_policy", "_default_is_async", "_server_def"),
+    "_context_switches",  # begins with whether eager execution is on
+)
+
+
+@contextlib.contextmanager
+def without_context() -> Iterator[None]:
+    """A script has no context before its first op, or its first question about devices. Until then
+    TensorFlow tells of deprecated arguments (``_tmp_in_graph_mode`` of context.py), and
+    ``tf.compat.v1.enable_eager_execution(config=…)`` may say how the context works.
+
+    The context that there is, which hooks know, comes back in the place of a new one, and works as
+    that would (``_set_context_locked`` of context.py). Seen in 2.15-2.21.
+    """
+    here, set_locked = context._context, context._set_context_locked
+
+    def set_context_locked(made: Any) -> None:
+        context._set_context_locked = set_locked
+        if not here._initialized:
+            for name in _CHOSEN_AT_START:
+                setattr(here, name, getattr(made, name))
+            here._thread_local_data.is_eager = made._thread_local_data.is_eager
+        set_locked(here)
+
+    if here is not None:
+        context._context, context._set_context_locked = None, set_context_locked
+    try:
+        yield
+    finally:
+        context._set_context_locked = set_locked
+        if context._context is None:
+            context._context = here
+
+
 class _NoThreadData:
     """Replaces a record that is missing: no op has a name scope."""
 

@@ -8,7 +8,7 @@ from which each turn takes its element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
@@ -134,11 +134,13 @@ class _Cut:
         self._options = options
         self._traced = traced
         self._nodes = {node.name: node for node in definition.node_def}
+        self._running = _running(definition, self._nodes)
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
         arguments = definition.signature.input_arg
         self._opaque = {arguments[place].name for place in opaque}
-        """Values that cannot be fed: datasets, iterators, tables made by a removed node."""
+        """Values that cannot be fed: datasets, iterators, tables made by a removed node; what one
+        would give that does not run."""
         self._spoiled = {arguments[place].name: "" for place in spoiled}
         """Resources that something left out may have written to, and the first such node."""
         self._inner: dict[str, list[Cut]] = {}
@@ -166,7 +168,7 @@ class _Cut:
                 if place in opaque or given[place].ref in self._opaque
             ]
         spoiled = [place for place, ref in enumerate(data) if self._is_spoiled(ref, node)]
-        if not runs and (spoiled or opaque):
+        if not (runs and node.name in self._running) and (spoiled or opaque):
             return True
         if not runs and not (self._options.repeats_datasets and self._is_of_dataset(node)):
             return not is_repeatable(node)
@@ -185,7 +187,7 @@ class _Cut:
             ]
             self._given_within[node.name] = within
         inner = self._inner[node.name]
-        if not self._can_open(node, inner):
+        if node.name not in self._running or not self._can_open(node, inner):
             return any(own.spoiled or own.sources for own in inner)
         for place in sorted({place for own in inner for place in own.spoiled}):
             self._spoiled.setdefault(data[place + first], node.name)
@@ -229,6 +231,9 @@ class _Cut:
 
     def _remove(self, node: Any) -> None:
         self._removed[node.name] = node
+        if node.name not in self._running:
+            self._opaque |= {port.ref for port in ports(node)}
+            return
         self._opaque |= {port.ref for port in ports(node) if port.dtype in _OPAQUE}
         arguments = self._definition.signature.input_arg
         resources = {argument.name for argument in arguments if argument.type == functions.RESOURCE}
@@ -295,6 +300,8 @@ class _Cut:
         passed = {*proto.ret.values(), *(ref for node in nodes for ref in node.input)}
         sources, refs = [], {}
         for node in removed.values():
+            if node.name not in self._running:
+                continue
             name = op_name(self._definition, node)
             for place, port in enumerate(ports(node)):
                 is_output = port.ref in proto.ret.values()
@@ -312,6 +319,25 @@ class _Cut:
                 if port.ref in passed and port.ref not in refs:  # to functions that use it no more
                     refs[port.ref] = function.add_nothing(port.dtype)
         return sources, refs
+
+
+def _running(definition: Any, nodes: Mapping[str, Any]) -> frozenset[str]:
+    """The nodes that run: those that an output needs, or that the function waits for. An op that
+    prints or writes is one of the latter, if its graph was made with control dependencies, as those
+    of gradients are not (``PruneFunctionGraph`` of tensorflow/core/common_runtime, 2.15-2.21)."""
+    found: set[str] = set()
+    waiting = [_node_of(ref) for ref in definition.ret.values()]
+    waiting += definition.control_ret.values()
+    while waiting:
+        name = waiting.pop()
+        if name in nodes and name not in found:
+            found.add(name)
+            waiting += map(_node_of, nodes[name].input)
+    return frozenset(found)
+
+
+def _node_of(ref: str) -> str:
+    return ref.removeprefix("^").partition(":")[0]
 
 
 def _run_what_is_left(function: Edited, name: str, node: Any, inner: Sequence[Cut]) -> list[Probe]:

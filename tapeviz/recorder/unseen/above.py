@@ -10,9 +10,10 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import filterfalse, islice, takewhile
 from sys import _getframe
-from types import CodeType, FrameType, FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 from warnings import catch_warnings, simplefilter, warn
 
@@ -27,11 +28,7 @@ _BEYOND = sys.maxsize // 2
 
 def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> None:
     """Hide the function whose code is ``boundary``, what called it, and code in ``files``."""
-    # The place that Python names for a warning with a ``stacklevel`` beyond the stack.
-    with catch_warnings(record=True) as shown:
-        simplefilter("always")
-        warn("", stacklevel=_BEYOND)
-    name, line = shown[0].filename, shown[0].lineno
+    name, line = _place_beyond_the_stack()
 
     def showing(show: Callable[..., Any]) -> Callable[..., Any]:
         def showwarnmsg(msg: Any) -> Any:
@@ -55,10 +52,21 @@ def install(boundary: CodeType, files: frozenset[str], installed: Installed) -> 
     # ``warnings.warn`` itself stays: AutoGraph calls a builtin in another way than a function.
     installed.replace(warnings, "_showwarnmsg", showing)
     installed.replace(*private.CALLER_OF_LOG, lambda find: _caller(boundary, files, find))
-    # Private, Python 3.10-3.13: where a logger begins to look for the line that calls it.
-    installed.replace(logging, "currentframe", lambda find: _shown_frame(boundary, find))
+    _hide_from_loggers(boundary, installed)
     _hide_in_lists(boundary, installed)
     _hide_from_snippet(boundary, installed)
+
+
+@cache
+def _place_beyond_the_stack() -> tuple[str, int]:
+    """File and line that Python names for a warning with a ``stacklevel`` beyond the stack.
+
+    Asked before the snippet runs: after ``catch_warnings`` Python gives each warning again.
+    """
+    with catch_warnings(record=True) as shown:
+        simplefilter("always")
+        warn("", stacklevel=_BEYOND)
+    return shown[0].filename, shown[0].lineno
 
 
 def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
@@ -84,6 +92,25 @@ def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
     for name, hook in ((ABOVE, above), (GOT_FRAME, got_frame)):
         setattr(builtins, name, hook)
         installed.callback(setattr, builtins, name, passed)
+
+
+def _hide_from_loggers(boundary: CodeType, installed: Installed) -> None:
+    """Let a logger look for the line that calls it in frames that a plain run has.
+
+    It begins at ``logging.currentframe()``, a lambda that calls ``sys._getframe()`` (private,
+    Python 3.10-3.13). Its code stays: AutoGraph converts ``logging`` with a function that logs, and
+    the frames of what it makes of this lambda count. A method of a dict is a builtin, as
+    ``_getframe()`` is, which it calls without another frame between.
+    """
+
+    class Frames(dict[int, Any]):
+        def __missing__(self, depth: int) -> _ShownFrame:
+            return _ShownFrame(_getframe(depth + 1), boundary)
+
+    find = logging.currentframe
+    seen = SimpleNamespace(_getframe=Frames().__getitem__)
+    logging.currentframe = FunctionType(find.__code__, {**find.__globals__, "sys": seen})
+    installed.callback(setattr, logging, "currentframe", find)
 
 
 def _shown(frame: Any, boundary: CodeType) -> Any:
@@ -125,11 +152,6 @@ def _hide_in_lists(boundary: CodeType, installed: Installed) -> None:
             installed.replace(traceback, name, walking)
     for name in ("getouterframes", "getinnerframes"):
         installed.replace(inspect, name, listing)
-
-
-def _shown_frame(boundary: CodeType, find: Callable[[], FrameType]) -> Callable[[], _ShownFrame]:
-    # ``find`` counts the frames from its caller on, and one of ours is between.
-    return lambda: _ShownFrame(find().f_back, boundary)
 
 
 class _ShownFrame:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
-from ..hooks.definitions import first_line
+from ..hooks.definitions import first_line, parsed
 from ..installed import Installed, is_called_by_replacement, is_ours
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
@@ -80,7 +80,7 @@ def is_hidden(frame: FrameType | None) -> bool:
 def _first_lines(source: str) -> dict[tuple[str, int], int]:
     """The line of each function's first statement, by its name and its code's first line."""
     lines = {}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             has_more = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
             lines[node.name, first_line(node)] = first_line(node.body[1 if has_more else 0])
