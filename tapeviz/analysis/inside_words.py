@@ -173,10 +173,8 @@ def _times_words(trace: Trace, call: Call) -> tuple[str, ...]:
 
 def _turn_words(loop: Loop, call: Call) -> str:
     """Say which turn the values of a gradient call in a loop are from: the last that ran it."""
-    results = {result for result in call.results if result is not None}
-    ran = [key for key, turn in loop.turns.items() if not results.isdisjoint(turn)]
-    shown = max(ran, default=())
-    if not shown or shown == max(loop.turns):
+    shown = loop.earlier_turn(call.results)
+    if not shown:
         return "values of the last turn"
     *around, turn = (number + 1 for number in shown)
     within = "".join(f", in turn {number:,} of the loop around it" for number in reversed(around))

@@ -16,7 +16,7 @@ from ..errors import go_on
 from ..graph.chips import chip
 from ..graph.groups.fold import fold
 from ..graph.groups.opening import MOST_BOXES, OpenGroups, any_turn, choose_open
-from ..graph.groups.tree import Tree, grow
+from ..graph.groups.tree import Tree, grow, upwards
 from ..graph.nodes import op_id
 from ..graph.op_graph import OpGraph
 from ..graph.union import frames_in
@@ -26,6 +26,7 @@ from ..layout.room.row_gaps import loosened, squeezed
 from ..layout.room.wrapping import scale_in
 from ..scene.parts.frames import frame_width
 from ..scene.sizes import LEGIBLE, with_sizes
+from ..trace.calls import Call
 from ..trace.compiled.raised import op_that_raised
 from ..trace.model import Trace
 from ..trace.ops import Op
@@ -400,10 +401,23 @@ def opening_in(
         () if view.grouping else built.pinned,
         folded=view.folded,
         unfolded=view.unfolded | _around_what_raised(built, tree, trace),
-        turns=dict(view.turns),
+        turns={**_turns_of_branch(built.call, tree), **dict(view.turns)},
         most=most,
         ruled=ruled,
     )
+
+
+def _turns_of_branch(call: Call | None, tree: Tree) -> dict[str, int]:
+    """Map the paths of compiled loops to the turn that they show, if it is not the last: that in
+    which the gradient call ran, which is in a branch."""
+    found: dict[str, int] = {}
+    if call is None or not call.in_branch:
+        return found
+    for path, group in tree.groups.items():
+        key = group.loop.earlier_turn(call.results) if group.loop is not None else ()
+        loops = [above for above in upwards(path) if tree.groups[above].loop is not None]
+        found |= {above: turn + 1 for above, turn in zip(reversed(loops), key, strict=False)}
+    return found
 
 
 def folded_in(

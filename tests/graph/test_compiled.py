@@ -34,6 +34,9 @@ LOOP = Path(__file__).with_name("compiled_loop.tape")
 LIST_LOOP = Path(__file__).with_name("list_loop.tape")
 """Three turns of ``ys = ys.write(i, x); x = x * w``, of which ``ys.stack()`` is returned."""
 
+BRANCH_LOOP = Path(__file__).with_name("branch_loop.tape")
+"""Seven turns of ``x = i + 1``; where ``i % 3 == 1`` with a tape of ``y = w * x``, asked there."""
+
 SILU = Path(__file__).with_name("compiled_silu.tape")
 """Two turns of ``x = tf.nn.silu(x * w)`` in a function with a tape. It is a custom gradient, and
 two ops take its constant beta."""
@@ -101,6 +104,23 @@ def test_a_compiled_loop_shows_any_of_its_turns() -> None:
     weights = [[0.9, 0.1], [-0.2, 0.8]]
     for before, after in pairwise(values):  # the recurrence of the snippet
         assert after == pytest.approx(np.tanh(np.asarray(before) @ weights), abs=1e-6)
+
+
+@pytest.mark.parametrize(("turn", "values"), [(None, (10.0, 5.0)), (2, (4.0, 2.0)), (7, (7.0,))])
+def test_a_loop_shows_the_last_turn_that_asked_for_the_gradient(
+    turn: int | None, values: tuple[float, ...]
+) -> None:
+    trace = KeptRecording(load(BRANCH_LOOP)).wait()
+    (diagnosed,) = diagnose(trace).calls
+    tree = grow(build(trace, diagnosed.call), trace)
+    (path,) = (path for path, group in tree.groups.items() if group.loop is not None)
+    view = DEFAULT_VIEW.turned({path: turn} if turn else {})
+    drawn = arrange(trace, view, diagnosed.call.id)
+    (frame,) = (frame for frame in drawn.graph.graph["frames"] if frame.count)
+    assert (frame.turn, frame.count) == (turn or 5, 7)
+    nodes = [node for _, node in drawn.graph.nodes(data="node")]
+    found = {node.title: trace.value(node.tensor) for node in nodes if node.title in ("x", "y")}
+    assert tuple(found[name] for name in ("y", "x") if found[name] is not None) == values
 
 
 def test_a_value_that_only_the_next_turn_uses_is_drawn() -> None:

@@ -31,6 +31,7 @@ GROUP_PREFIX = "group:"
 MOST_PARALLEL = 8
 """Edges between two single nodes that are drawn one by one. More tell nothing apart, as the 1,500
 from `tf.unstack` to `tf.stack`; to lay them out takes time and memory that grow with the square."""
+_OF_TURNS = frozenset({"op", "group", "constant"})
 _NUMBER = re.compile(r" #\d+$")
 HiddenBy = Literal["closed", "turn", ""]
 
@@ -179,18 +180,19 @@ class _Folding:
 
     def _in_turn(self, node: Node, home: str) -> Node:
         """The node, with its value in the turns shown of the compiled loops around it."""
-        if not self._opening.numbers or node.tensor is None or node.role not in ("op", "group"):
+        if not self._opening.numbers or node.tensor is None or node.role not in _OF_TURNS:
             return node
         loops = [path for path in upwards(home) if path in self._opening.numbers]
         if not loops:
             return node
         loop, key, is_last = self._turn_of(loops)
         known = loop.turns.get(key, {})
-        if is_last and (
-            node.tensor in known or not any(node.tensor in turn for turn in loop.turns.values())
-        ):
-            return node
-        return replace(node, tensor=known.get(node.tensor))
+        if node.tensor in known:
+            return node if is_last else replace(node, tensor=known[node.tensor])
+        if is_last or node.role == "constant":  # it may be of no turn: a constant of the program
+            is_of_others = any(node.tensor in turn for turn in loop.turns.values())
+            return replace(node, tensor=None) if is_of_others else node
+        return replace(node, tensor=None)
 
     def _turn_of(self, loops: Sequence[str]) -> tuple[Loop, tuple[int, ...], bool]:
         """The innermost of some compiled loops, the key in :attr:`Loop.turns` of the turn shown,

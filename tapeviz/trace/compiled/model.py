@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -85,3 +85,11 @@ class Loop:
     carried: tuple[tuple[TensorId, TensorId], ...]
     count: int | None = None
     turns: Mapping[tuple[int, ...], Mapping[TensorId, TensorId]] = field(default_factory=dict)
+
+    def earlier_turn(self, results: Iterable[TensorId | None]) -> tuple[int, ...]:
+        """The key of the turn in which a gradient call with these results ran last, if it is in a
+        branch that the last turn did not take; else empty."""
+        known = {result for result in results if result is not None}
+        ran = [key for key, turn in self.turns.items() if not known.isdisjoint(turn)]
+        shown = max(ran, default=())
+        return shown if shown and shown != max(self.turns) else ()
