@@ -911,6 +911,24 @@ tf.reduce_sum(labels, axis=0))
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (  # a sum is compared
+        "integer",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            low = tf.cast(x, tf.int32)
+            keep = rows + 1 >= low
+            y = tf.reduce_sum(tf.cast(keep, tf.float32) * v)
+        tape.gradient(y, x)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            low = tf.cast(x, tf.int32)
+            keep = tf.sigmoid(tf.cast(rows + 1, tf.float32) - x)
+            y = tf.reduce_sum(tf.cast(keep, tf.float32) * v)
+        tape.gradient(y, x)
+        """,
+    ),
     (
         "integer",
         3,

@@ -12,7 +12,7 @@ from ...analysis.call_facts import maker_past
 from ...trace.op_kinds import ops_with
 from ..forms import MORE, match
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bare, called_name, enclosed, header_nodes, is_call_to, is_zero
+from ..nodes import all_of, argument, bare, called_name, header_nodes, is_call_to, is_zero
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import without_exit
@@ -52,7 +52,8 @@ def soft_truth(
         return ""
     larger, smaller = sides
     if number is not None:
-        return f"{source.tf}.sigmoid({number(enclosed(larger))} - {number(enclosed(smaller))})"
+        codes = (source.operand(cst.parse_expression(number(side))) for side in sides)
+        return f"{source.tf}.sigmoid({' - '.join(codes)})"
     larger, smaller = (without_exit(bare(side)) for side in (larger, smaller))
     difference = f"{source.operand(larger)} - {source.operand(smaller)}"
     return f"{source.tf}.sigmoid({source.code(larger) if is_zero(smaller) else difference})"
