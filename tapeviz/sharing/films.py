@@ -68,7 +68,19 @@ def arrange_steps(
     arranged: Arranged, trace: Trace, shown: CallDiagnosis | None, numbers: Iterable[N]
 ) -> Iterator[tuple[N, Arranged]]:
     """The arrangement after each of these numbers of steps: open compiled loops show the turn that
-    the last step was made in. ``arranged``: that of the call, for the view that is filmed."""
+    the last step was made in. ``arranged``: that of the call, for the view that is filmed.
+
+    Arranged twice: the first time through, boxes get the room that the widest value takes.
+    """
+    steps = list(numbers)
+    for _, turned in _arranged_steps(arranged, trace, shown, steps):
+        arranged = turned
+    yield from _arranged_steps(arranged, trace, shown, steps)
+
+
+def _arranged_steps(
+    arranged: Arranged, trace: Trace, shown: CallDiagnosis | None, numbers: Iterable[N]
+) -> Iterator[tuple[N, Arranged]]:
     for number in numbers:
         step = shown.steps[number - 1] if shown is not None and number else None
         turns = _other_turns(arranged, step) if step is not None and step.turns else {}
