@@ -69,17 +69,26 @@ class Case:
         return {each.name: each for each in self.failure.held}
 
     @cached_property
+    def statement(self) -> ast.stmt | None:
+        """The statement on :attr:`line`."""
+        return self.text.statement(self.line)
+
+    def nodes_here(self, kind: type[_Node]) -> Sequence[_Node]:
+        """The nodes of that kind in the statement on :attr:`line`, in its body, too."""
+        nodes = ast.walk(self.statement) if self.statement is not None else ()
+        return [node for node in nodes if isinstance(node, kind)]
+
+    @cached_property
     def calls(self) -> Sequence[ast.Call]:
         """The calls in the statement on :attr:`line`; of a compound one those in its head."""
-        statement = self.text.statement(self.line)
-        head = head_of(statement) if statement is not None else ()
+        head = head_of(self.statement) if self.statement is not None else ()
         return [call for part in head for call in calls_in(part)]
 
     @cached_property
     def raised_at(self) -> ast.AST | None:
         """The expression that raised, or the assignment by ``+=`` or the like; where the recorder
         does not know its place the only call on the line."""
-        statement, span = self.text.statement(self.line), self.failure.span
+        statement, span = self.statement, self.failure.span
         if statement is None:
             return None
         if span.column < 0:
@@ -91,10 +100,9 @@ class Case:
         """The expression that raised, if it takes an element; else all on the line that do."""
         if isinstance(self.raised_at, ast.Subscript):
             return [self.raised_at]
-        statement = self.text.statement(self.line)
         return [
             node
-            for part in (head_of(statement) if statement is not None else ())
+            for part in (head_of(self.statement) if self.statement is not None else ())
             for node in ast.walk(part)
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
         ]
@@ -102,10 +110,9 @@ class Case:
     def sides(self, kind: type[ast.operator] = ast.operator) -> tuple[ast.expr, ast.expr] | None:
         """The operands of the operator that raised; where its place is not known those of the only
         one of this kind on the line."""
-        statement = self.text.statement(self.line)
         nodes: Iterable[ast.AST | None] = [self.raised_at]
         if self.failure.span.column < 0:
-            nodes = ast.walk(statement) if statement is not None else ()
+            nodes = self.nodes_here(ast.AST)
         found: list[tuple[ast.expr, ast.expr]] = []
         for node in nodes:
             if isinstance(node, ast.BinOp) and isinstance(node.op, kind):

@@ -112,8 +112,7 @@ def _with_values(case: Case, words: str) -> str:
     name none of them, or not both operands."""
     code = case.raised_at
     called = {dotted(call.func) for call in calls_in(code)}
-    read = names_read(code) if code is not None else ()
-    known = {name: case.held[name] for name in read if name in case.held}
+    known = {name: case.held[name] for name in names_read(code) if name in case.held}
     functions = {name for name in called if name in known and known[name].takes} | {"range"}
     names = [*concerned(case, [name for name in known if name not in functions])]
     said = [name for name in names if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words)]

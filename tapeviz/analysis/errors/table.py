@@ -28,6 +28,7 @@ from .tensors.forms import FORM_ERRORS
 from .tensors.graphs import GRAPH_ERRORS
 from .training import keras, models
 from .training.datasets import DATASET_ERRORS
+from .training.empty_list import NOT_CONNECTED
 from .training.files import FILE_ERRORS
 from .training.layers import LAYER_ERRORS
 from .training.losses import LOSS_ERRORS
@@ -111,7 +112,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         "one of the operations cannot be run so; tf.py_function is such a one. "
         "Write jacobian(y, x, experimental_use_pfor=False) with a persistent tape.",
     ),
-    (r"No gradients provided for any variable", models.no_gradients),
+    (
+        r"No gradients provided for any variable",
+        f"Every gradient that the optimizer was given is None, so there is nothing to apply. "
+        f"{NOT_CONNECTED}",
+    ),
     (r"^\w+Error: ", results.applied_otherwise),
     (
         r"_unique_id|takes 2 positional arguments but 3|(?:not enough|too many) values to unpack"
@@ -189,7 +194,12 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         r"Matrix size-incompatible: In\[0\]: " + _SHAPE + r", In\[1\]: " + _SHAPE,
         shapes_and_dtypes.shapes,
     ),
-    (shapes_and_dtypes.NOT_A_MATRIX, shapes_and_dtypes.vectors),
+    (
+        shapes_and_dtypes.NOT_A_MATRIX,
+        "Line {line} multiplies matrices, but a factor is a vector or a single number: tf.matmul "
+        "and @ need two axes or more. Write tf.tensordot(a, b, 1) for vectors, tf.linalg.matvec(a, "
+        "b) for a matrix and a vector, and a * b for numbers.",
+    ),
     (r"logits_size=" + _SHAPE + r" labels_size=" + _SHAPE, shapes_and_dtypes.shapes),
     (
         r"Unexpectedly found an instance of type `<class '([\w.]+)'>`\. Expected a symbolic tensor",
@@ -317,7 +327,11 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     ),
     (r"as_list\(\) is not defined on an unknown TensorShape", keras.unknown_rank),
     (r"NameError: .*?name '(\w+)' is not defined", names.undefined),
-    (r"EOFError|StdinNotImplementedError|raw_input was called", calls.keyboard),
+    (
+        r"EOFError|StdinNotImplementedError|raw_input was called",
+        "Line {line} waits for something to be typed, and a snippet runs without a keyboard here. "
+        "Put the value into the text in place of the call of input().",
+    ),
     (modules.NO_MODULE, modules.no_module),
     (
         r"ImportError: cannot import name '(\w+)' from '([\w.]+)'",
@@ -411,7 +425,9 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (
         r"Tensor'? object has no attribute '(?:numpy|eval)'|numpy\(\) is only available"
         r"|(?:float|int|complex)\(\) argument must be .*, not '\w*Tensor'",
-        shapes_and_dtypes.no_numpy,
+        "Line {line} asks a symbolic tensor for its numbers, and it has none yet. Inside "
+        "tf.function or a graph, Python runs once, before any value is there. Stay with tf "
+        "operations there; use tf.print to look at values, and .numpy() outside.",
     ),
     (
         r"module 'tensorflow(?:\._api|\.v2|\.compat)*\.?([\w.]*)' has no attribute '(\w+)'",
@@ -445,13 +461,18 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
     (r"output_gradients", gradient_functions.output_gradients),
     (
         r"has never been called and thus has no defined (input|output)",
-        models.no_symbolic_call,
+        # ``Operation._inbound_nodes`` of Keras 3: a call on data adds no node to a layer.
+        "Line {line} asks for the {0} of a layer or model that was never called on a "
+        "tf.keras.Input; calls on data do not count. Of a Sequential model take .{0}s[0] in place "
+        "of .{0}, or the {0} of one of its layers. Another layer or model must be called on a "
+        "tf.keras.Input first.",
     ),
     (
         r"has not yet been built|have not yet been created|has never been called"
         r"|has no defined (?:input|output)"
         r"|must build the layer before|object has no attribute '(?:kernel|bias|embeddings)'",
-        models.no_source,
+        "Line {line} asks a layer or model for something that it gets only when it is first called "
+        "with data. Call it once on an input, or give it tf.keras.Input(shape) first.",
     ),
     (
         r"AttributeError: '(?P<owner>[\w.]+)' object has no attribute '(?P<name>\w+)'",

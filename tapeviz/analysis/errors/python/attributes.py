@@ -112,13 +112,8 @@ def lacking(case: Case) -> str:
     """An attribute that a value of another class than the snippet's does not have: what the value
     is, and what was meant."""
     kind, name = case.match["owner"].rpartition(".")[2], case.match["name"]
-    statement = case.text.statement(case.line)
-    asked = [
-        node.value
-        for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.Attribute) and node.attr == name
-        if case.type_of(node.value) in (kind, "")
-    ]
+    asked = [node.value for node in case.nodes_here(ast.Attribute) if node.attr == name]
+    asked = [node for node in asked if case.type_of(node) in (kind, "")]
     asked = [node for node in asked if case.type_of(node)] or asked
     code = case.text.segment(asked[0]) if len(asked) == 1 else ""
     held = case.held.get(ast.unparse(asked[0])) if len(asked) == 1 else None

@@ -138,12 +138,7 @@ def not_subscriptable(case: Case) -> str:
             f"none{f'; {whole}' if whole else ''}. Look at the line that made it: it may have "
             f"taken a number of a tensor or list before."
         )
-    statement = case.text.statement(line)
-    taken = [
-        node
-        for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)
-    ]
+    taken = [n for n in case.nodes_here(ast.Subscript) if isinstance(n.value, ast.Attribute)]
     call = "f(x)"
     if "method" in kind and len(taken) == 1:
         method, index = case.text.segment(taken[0].value), case.text.segment(taken[0].slice)
@@ -246,13 +241,6 @@ def definition(case: Case, path: str) -> ast.FunctionDef | None:
         if isinstance(node, ast.FunctionDef) and node.name == name
     ]
     return found[-1] if found else None
-
-
-def keyboard(case: Case) -> str:
-    return (
-        f"Line {case.line} waits for something to be typed, and a snippet runs without a "
-        f"keyboard here. Put the value into the text in place of the call of input()."
-    )
 
 
 def called(case: Case) -> str:

@@ -10,7 +10,7 @@ from ..tensors.operands import MOST_SHOWN, held_words
 
 def own_assert(case: Case) -> str:
     """An ``assert`` of the snippet: what the names of its condition held."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     if not isinstance(statement, ast.Assert):
         return ""
     condition, held = case.text.segment(statement.test), list(held_words(case, statement.test))

@@ -15,23 +15,20 @@ from .calls import definition, returns_value
 
 def none_given(case: Case) -> str:
     """None where a tensor should be."""
-    statement = case.text.statement(case.line)
-    if statement is None:
-        return ""
-    if words := none_made(case, statement):
+    if words := none_made(case):
         return words
     for call in calls_in(case.raised_at) if isinstance(case.raised_at, ast.Call) else ():
         if words := none_returned(case, case.text.segment(call), call, case.line):
             return words
-    return _held_as_none(case, statement)
+    return _held_as_none(case)
 
 
-def none_made(case: Case, statement: ast.stmt) -> str:
-    """Words for a name of the statement that an assignment gave None, or a function without a
+def none_made(case: Case) -> str:
+    """Words for a name on the line that an assignment gave None, or a function without a
     return, or one that came to its end without passing one."""
     line = case.line
     owner = read_text(case.text).owner
-    read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    read, statement = {node.id for node in case.nodes_here(ast.Name)}, case.statement
     if case.held:
         read = {name for name in read if name in case.held and case.held[name].type == "NoneType"}
     assigns = [each for each in case.nodes(ast.Assign) if each.lineno <= line]
@@ -53,7 +50,7 @@ def none_made(case: Case, statement: ast.stmt) -> str:
             words := none_returned(case, name, value, assign.lineno)
         ):
             return words
-        if assign.lineno < line and assign.col_offset <= statement.col_offset:
+        if statement and assign.lineno < line and assign.col_offset <= statement.col_offset:
             read -= given.keys()  # in no branch of its own, so it ran since those before it
     return ""
 
@@ -101,7 +98,7 @@ def _may_come_to_its_end(body: Sequence[ast.stmt]) -> bool:
     return isinstance(last, (ast.For, ast.Expr, ast.Assign, ast.AugAssign))
 
 
-def _held_as_none(case: Case, statement: ast.stmt) -> str:
+def _held_as_none(case: Case) -> str:
     """The only name on the line that meant None, where the text does not tell why it did."""
     if "self" in case.held and case.held["self"].type == "NoneType":
         return (
@@ -109,7 +106,7 @@ def _held_as_none(case: Case, statement: ast.stmt) -> str:
             f"tf.function does not keep an object alive, as in Trainer(…).step(x). Give the object "
             f"a name, trainer = Trainer(…), and call its method then."
         )
-    paths = [each for each in names_read(case.raised_at or statement) if each in case.held]
+    paths = [each for each in names_read(case.raised_at or case.statement) if each in case.held]
     found = [path for path in paths if case.held[path].type == "NoneType"]
     if len(found) != 1:
         return ""

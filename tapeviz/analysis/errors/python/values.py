@@ -94,10 +94,7 @@ def number_of_several(case: Case) -> str:
 def given_to_math(case: Case) -> str:
     """Words for the only call of a function of ``math`` on the line; empty if something else there
     makes a number of a value, too, or the call was given plain numbers."""
-    statement = case.text.statement(case.line)
-    nodes = [
-        node for node in (ast.walk(statement) if statement else ()) if case.line in lines_of(node)
-    ]
+    nodes = [node for node in case.nodes_here(ast.AST) if case.line in lines_of(node)]
     calls = {node: dotted(node.func) for node in nodes if isinstance(node, ast.Call)}
     of_math = [call for call, path in calls.items() if path.startswith("math.")]
     is_in_text = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in nodes)

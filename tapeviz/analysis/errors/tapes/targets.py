@@ -110,7 +110,7 @@ def unpacked_others(case: Case) -> str:
 
 def _unpacked_parts(case: Case) -> str:
     """Another number of names on the left than what stands on the right has parts."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     if not isinstance(statement, ast.Assign) or not any(
         isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == int(case.match[1])
         for target in statement.targets
@@ -203,8 +203,7 @@ def no_target(case: Case) -> str:
             f"{is_none}, as {inner.method} on line {inner.line} gave None. "
             f"Fix that one first: what is said about it there tells why."
         )
-    statement = case.text.statement(case.line)
-    if case.held and statement is not None and (words := none_made(case, statement)):
+    if case.held and (words := none_made(case)):
         return words
     return (
         f"{is_none}. Often a function that computes a loss has no return, the result of print() "

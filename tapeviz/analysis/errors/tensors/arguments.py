@@ -28,7 +28,7 @@ def refused_dtype(case: Case) -> str:
     names = [LONG_NAMES.get(each, each) for each in allowed.replace(" ", "").split(",")]
     wanted = next((each for each in ("float32", "int32") if each in names), names[0])
     remedy = ", or write the numbers with a decimal point" if wanted == "float32" else ""
-    floats = floats_given(case, case.text.statement(case.line))
+    floats = floats_given(case)
     if wanted == "int32" and len(floats) == 1:
         return float_for_count(case, op, floats[0], f"{', '.join(names)} only")
     if given == "string" and "string" not in names:
@@ -81,10 +81,10 @@ def float_for_count(case: Case, callee: str, given: str, takes: str) -> str:
     )
 
 
-def floats_given(case: Case, statement: ast.stmt | None) -> list[str]:
+def floats_given(case: Case) -> list[str]:
     """The floats that the line gives by a name or a quotient, as an argument or in a list."""
     given: dict[str, None] = {}
-    for node in ast.walk(statement) if statement is not None else ():
+    for node in case.nodes_here(ast.expr):
         if isinstance(node, ast.Call):
             parts = [*node.args, *(each.value for each in node.keywords)]
         else:
@@ -115,7 +115,7 @@ def axis_out_of_range(case: Case) -> str:
 def refused(case: Case) -> str:
     """An op that cannot work with what it was given, in the words of its kernel or shape function,
     with what the names on the line held."""
-    call, statement, message = case.call, case.text.statement(case.line), case.failure.message
+    call, statement, message = case.call, case.statement, case.failure.message
     if statement is None or (call is not None and call.line == case.line):
         return ""
     said = first_words(message.rpartition("Error: ")[2] if "in user code:" in message else message)

@@ -25,7 +25,7 @@ def left_loop(case: Case) -> str:
 def looped_over_symbolic(case: Case) -> str:
     """Python goes over a symbolic tensor: AutoGraph converts ``for`` alone, not what a function of
     Python or a comprehension does (``_convert_actual`` and py_builtins.py, 2.15-2.21)."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     head = statement.iter if isinstance(statement, ast.For) else statement
     nodes = list(ast.walk(head)) if head is not None else []
     comprehensions = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)

@@ -74,7 +74,7 @@ def without_parentheses(case: Case) -> str:
     """``with tf.GradientTape as tape:`` or ``with tape.stop_recording:``, the class or method in
     place of what a call of it gives. Python 3.10 does not say what was entered: there only what
     has a dot, which no value of the snippet has."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     for item in statement.items if isinstance(statement, ast.With) else ():
         name = dotted(item.context_expr)
         if "." in name or (name and "'type'" in case.failure.message):

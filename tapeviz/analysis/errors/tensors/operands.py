@@ -65,9 +65,8 @@ def named_operands(
         if all(h is None or h.shape is None or _is_same(h.shape, shape) for h, shape in fit):
             left, right = (each if len(each) <= _LONGEST else "" for each in words)
             return left, right
-    statement = case.text.statement(case.line)
-    for node in ast.walk(statement) if statement is not None and case.held else ():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
+    for node in case.nodes_here(ast.BinOp) if case.held else ():
+        if isinstance(node.op, kind):
             held = [case.held.get(ast.unparse(side)) for side in (node.left, node.right)]
             fit = zip(held, (first, other), strict=True)
             if all(h is not None and h.shape == [*shape] for h, shape in fit):
@@ -155,7 +154,7 @@ _MOST_AXES = 5
 
 def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
     """The names on the line that mean tensors, and what ops on the line gave, with their shapes."""
-    trace, statement = case.trace, case.text.statement(case.line)
+    trace, statement = case.trace, case.statement
     if statement is None:
         return
     meant = {name: tensor for tensor, name in _last_meant(trace)}
@@ -203,7 +202,7 @@ def _is_same(shape: OperandShape, wanted: OperandShape) -> bool:
     )
 
 
-def held_words(case: Case, code: ast.AST) -> Iterator[str]:
+def held_words(case: Case, code: ast.AST | None) -> Iterator[str]:
     """Yield ``g has shape (2,) and dtype float32`` for each name in the code (of a loop: in its
     head) that means a tensor or a variable; ``g is [1. 2.] (shape (2,))`` for a small value of a
     tensor; ``i is 3``, ``layers is a list of 3 elements`` for other values that were recorded."""
@@ -227,11 +226,11 @@ def held_words(case: Case, code: ast.AST) -> Iterator[str]:
             yield f"{meant[-1][1]} {_verb(phrase)} {phrase}"
 
 
-def names_read(code: ast.AST) -> Sequence[str]:
+def names_read(code: ast.AST | None) -> Sequence[str]:
     """The names in the code, and names with dots, in alphabetical order; of a statement with a body
-    those of its head."""
+    those of its head; none of None."""
     parts = head_of(code) if isinstance(code, ast.stmt) else (code,)
-    nodes = (node for part in parts for node in ast.walk(part))
+    nodes = (node for part in parts if part is not None for node in ast.walk(part))
     is_changed = isinstance(code, ast.AugAssign)
     return sorted(
         {
@@ -275,7 +274,7 @@ def held_phrase(case: Case, held: HeldValue) -> str:
 def held_at_failure(case: Case) -> str:
     """Say what the call that raised gave to each parameter, or what the names in the expression
     meant, for an exception of which nothing else is known."""
-    statement, raised = case.text.statement(case.line), case.raised_at
+    statement, raised = case.statement, case.raised_at
     if statement is None:
         return ""
     for bound in () if isinstance(statement, ast.Raise) else bound_calls(case):
@@ -349,8 +348,7 @@ def given_words(case: Case) -> Sequence[str]:
 def stored_otherwise(case: Case) -> str:
     """Words for a ragged or sparse tensor given to the call that raised, for functions of plain
     tensors do not take all of them."""
-    code = case.raised_at or case.text.statement(case.line)
-    for name in names_read(code) if code is not None else ():
+    for name in names_read(case.raised_at or case.statement):
         held = case.held.get(name)
         if held is not None and held.type in _PLAIN_FORMS:
             return f"{name} is a {held.type}: {_PLAIN_FORMS[held.type].format(name)}"

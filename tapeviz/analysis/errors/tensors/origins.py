@@ -22,8 +22,7 @@ _ABOUT_VALUES = re.compile(
 def is_about_values(case: Case) -> bool:
     """Whether an exception is about values that the snippet made; not about what a call returned,
     whatever it was given."""
-    statement = case.text.statement(case.line)
-    is_of_call = isinstance(getattr(statement, "value", None), ast.Call)
+    is_of_call = isinstance(getattr(case.statement, "value", None), ast.Call)
     if is_of_call and "unpack" in case.failure.message and "zip(" not in case.code:
         return False
     return case.failure.type == "KeyError" or _ABOUT_VALUES.search(case.failure.message) is not None
@@ -37,9 +36,7 @@ _LONGEST = 64
 def made_words(case: Case, words: str) -> str:
     """`` cov is made on line 4 as tf.matmul(x, y), from x of shape (20, 3).`` for the values that
     an explanation names; empty if it is about something else, or says their lines itself."""
-    statement = case.text.statement(case.line)
-    names = names_read(case.raised_at) if case.raised_at is not None else ()
-    names = names or (names_read(statement) if statement is not None else ())
+    names = names_read(case.raised_at) or names_read(case.statement)
     made = [
         made
         for name in (names if is_about_values(case) else ())

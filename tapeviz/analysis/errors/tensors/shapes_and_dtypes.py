@@ -41,8 +41,7 @@ def shapes(case: Case) -> str:
     remedy = "" if is_product else elementwise_remedy(case, named or ("", ""), sizes)
     if named is None:
         got = f"{name} got the shapes {first} and {other}, which do not fit"
-        statement = case.text.statement(case.line)
-        held = ", ".join(held_words(case, statement)) if statement is not None else ""
+        held = ", ".join(held_words(case, case.statement))
         if given := given_words(case) if isinstance(case.raised_at, ast.Call) else ():
             held, remedy = f"it was called with {', '.join(given)}", "Look at what it was given"
         remedy = remedy or "Use tf.reshape, tf.transpose or tf.expand_dims on what is meant"
@@ -184,15 +183,6 @@ NOT_A_MATRIX = (
 """MatMul with oneDNN, in a graph, and without oneDNN (TensorFlow 2.15-2.21)."""
 
 
-def vectors(case: Case) -> str:
-    """TensorFlow's MatMul takes no vector, as NumPy's does, and no scalar (2.15-2.21)."""
-    return (
-        f"Line {case.line} multiplies matrices, but a factor is a vector or a single "
-        f"number: tf.matmul and @ need two axes or more. Write tf.tensordot(a, b, 1) for vectors, "
-        f"tf.linalg.matvec(a, b) for a matrix and a vector, and a * b for numbers."
-    )
-
-
 def dtypes(case: Case) -> str:
     kinds = [case.match[1], case.match[2]]
     if "string" in kinds:
@@ -232,7 +222,7 @@ def dtypes(case: Case) -> str:
 def _begun_whole(case: Case) -> tuple[str, int, int] | None:
     """The name that the line adds to, the line that begins it with a whole number, and that; None
     without."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     name = dotted(statement.target) if isinstance(statement, ast.AugAssign) else ""
     binding = case.last_binding(name) if name else None
     made = getattr(binding, "value", None)
@@ -243,8 +233,7 @@ def _begun_whole(case: Case) -> tuple[str, int, int] | None:
 
 def _named_by_dtype(case: Case, kind: str) -> str:
     """The only name in the expression that raised whose value has a dtype; else empty."""
-    code = case.raised_at or case.text.statement(case.line)
-    names = names_read(code) if code is not None else ()
+    names = names_read(case.raised_at or case.statement)
     dtype = LONG_NAMES.get(kind, kind)
     found = [name for name in names if name in case.held and case.held[name].dtype == dtype]
     return found[0] if len(found) == 1 else ""
@@ -255,7 +244,7 @@ def _article(dtype: str) -> str:
 
 
 def literal_dtype(case: Case) -> str:
-    floats = floats_given(case, case.text.statement(case.line))
+    floats = floats_given(case)
     raised = case.raised_at
     is_combined = isinstance(raised, ast.BinOp) or case.sides() is not None
     if "int" in case.match[2] and len(floats) == 1 and not is_combined:
@@ -333,7 +322,7 @@ def beyond_axis(case: Case) -> str:
 def picked_by_many(case: Case) -> str:
     """A tensor of several elements where Python takes one whole number: ``x[mask] = 0`` of a
     tensor, which it tries as it would with a list, or ``layers[mask]`` of a list."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     targets = targets_of(statement) if statement is not None else ()
     written = next((each for each in targets if isinstance(each, ast.Subscript)), None)
     name = case.text.segment(written.value) if written is not None else ""
@@ -341,8 +330,7 @@ def picked_by_many(case: Case) -> str:
     held = [tensor for tensor, text in bound[-1].tensors if text == name] if bound else []
     if written is not None and (held or not bound):
         return _changed(case, is_variable=any(map(case.trace.variables.get, map(VariableId, held))))
-    nodes = ast.walk(statement) if statement is not None else ()
-    if not any(isinstance(each, ast.Subscript) and each.lineno == case.line for each in nodes):
+    if not any(each.lineno == case.line for each in case.nodes_here(ast.Subscript)):
         return (
             f"Line {case.line} gives a tensor or array of several elements where Python takes one "
             f"whole number, as range() does. Give one of its elements, as in int(n[0])."
@@ -355,21 +343,12 @@ def picked_by_many(case: Case) -> str:
     )
 
 
-def no_numpy(case: Case) -> str:
-    return (
-        f"Line {case.line} asks a symbolic tensor for its numbers, and it has none yet. "
-        f"Inside tf.function or a graph, Python runs once, before any value is there. "
-        f"Stay with tf operations there; use tf.print to look at values, and .numpy() outside."
-    )
-
-
 def no_ndim(case: Case) -> str:
     """A ``tf.Variable`` asked for ``ndim``: on the line itself, or by a function that it calls."""
-    statement = case.text.statement(case.line)
     asked = [
         case.text.segment(node.value)
-        for node in (ast.walk(statement) if statement is not None else ())
-        if isinstance(node, ast.Attribute) and node.attr == "ndim" and node.lineno == case.line
+        for node in case.nodes_here(ast.Attribute)
+        if node.attr == "ndim" and node.lineno == case.line
     ]
     if asked:
         return (

@@ -73,7 +73,7 @@ def _given_lambda(case: Case) -> str:
 
 def unpacked_elements(case: Case) -> str:
     """``for x, y in data`` or ``for i, (x, y) in enumerate(data)`` of other elements than pairs."""
-    statement = case.text.statement(case.line)
+    statement = case.statement
     if not isinstance(statement, (ast.For, ast.AsyncFor)):
         return ""
     iterated, target = statement.iter, statement.target

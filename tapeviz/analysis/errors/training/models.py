@@ -9,7 +9,7 @@ from ....text.names import called_name, calls_in
 from ....trace.ids import VariableId
 from ..case import Case
 from ..python.calls import definition, returns_value
-from .empty_list import NOT_CONNECTED, nothing_applied
+from .empty_list import nothing_applied
 
 _COMPUTING = ("loss", "metrics", "weighted_metrics")
 """Arguments of ``compile`` that are functions, or lists or dicts of such."""
@@ -80,13 +80,6 @@ def _turned_round(case: Case, given: ast.expr) -> str:
     return f"zip({case.text.segment(given.args[1])}, {case.text.segment(given.args[0])})"
 
 
-def no_gradients(case: Case) -> str:
-    return (
-        "Every gradient that the optimizer was given is None, so there is nothing to apply. "
-        + NOT_CONNECTED
-    )
-
-
 def none_used(case: Case) -> str:
     if case.missing is None:
         return ""
@@ -142,27 +135,6 @@ def _functions_named(given: Sequence[ast.expr]) -> Iterator[ast.Name]:
     nodes = [node for each in given for node in ast.walk(each)]
     called = [node.func for node in nodes if isinstance(node, ast.Call)]
     return (node for node in nodes if isinstance(node, ast.Name) and node not in called)
-
-
-def no_source(case: Case) -> str:
-    return (
-        f"Line {case.line} asks a layer or model for something that it gets only when it "
-        f"is first called with data. Call it once on an input, or give it tf.keras.Input(shape) "
-        f"first."
-    )
-
-
-def no_symbolic_call(case: Case) -> str:
-    """``input`` and ``output`` are those of the last call on a ``keras.Input``: a call on data adds
-    no node to a layer (``Operation._inbound_nodes`` of Keras 3). The ``inputs`` and ``outputs`` of
-    a Sequential model are there once it is built."""
-    end = case.match[1]
-    return (
-        f"Line {case.line} asks for the {end} of a layer or model that was never called on "
-        f"a tf.keras.Input; calls on data do not count. Of a Sequential model take .{end}s[0] in "
-        f"place of .{end}, or the {end} of one of its layers. Another layer or model must be "
-        f"called on a tf.keras.Input first."
-    )
 
 
 def no_method(case: Case) -> str:
