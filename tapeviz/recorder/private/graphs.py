@@ -171,3 +171,28 @@ def _widest(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_widest(item) for item in value)
     return WIDER.get(value, value)
+
+
+def specs_of_optionals(graph: Any) -> list[Any]:
+    """List for each output of a traced function that is a ``tf.experimental.Optional`` the
+    ``TensorSpec`` of each tensor in it; ``None`` for others."""
+    specs: list[Any] = []
+    for output in tf.nest.flatten(graph.structured_outputs):
+        spec = None
+        if isinstance(output, tf.experimental.Optional):
+            parts = tf.nest.flatten(output.element_spec, expand_composites=True)
+            spec = parts if all(isinstance(part, tf.TensorSpec) for part in parts) else None
+        count = 0 if output is None else len(tf.nest.flatten(output, expand_composites=True))
+        specs += [spec] * count
+    return specs
+
+
+def optional_parts(optional: Any, spec: Sequence[Any]) -> Sequence[Any]:
+    """The tensors that an optional holds; none if it is empty."""
+    if not tf.raw_ops.OptionalHasValue(optional=optional):
+        return []
+    shapes, dtypes = [part.shape for part in spec], [part.dtype for part in spec]
+    found: Sequence[Any] = tf.raw_ops.OptionalGetValue(
+        optional=optional, output_types=dtypes, output_shapes=shapes
+    )
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class Rerun:
         if call.outputs is None:
             return {"state": "unchecked", "why": "it did not come to its end", "ran": True}
         if not is_same:
-            why = _difference(list(zip(call.outputs, ran.outputs, strict=False)))
+            why = _difference(_compared(call, ran.outputs))
             return {"state": "differs", "why": why, "ran": True}
         return {"state": "equal", "why": "", "ran": True}
 
@@ -138,13 +139,29 @@ def _can_hold_all_turns(readings: Readings) -> bool:
 
 
 def _gave_the_same(call: KeptCall, outputs: Sequence[Any]) -> bool:
-    pairs = zip(call.outputs or (), outputs, strict=False)
-    return all(_is_same(held, tensor) for held, tensor in pairs)
+    return all(_is_same(held, tensor) for held, tensor in _compared(call, outputs))
+
+
+def _compared(call: KeptCall, outputs: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Pair the kept results with new ones, in place of an optional (of Keras) what it holds."""
+    found: list[tuple[Any, Any]] = []
+    held = call.outputs or ()
+    specs = private.specs_of_optionals(call.graph)
+    specs += [None] * (len(held) - len(specs))
+    for first, other, spec in zip(held, outputs, specs, strict=False):
+        if spec is None:
+            found.append((first, other))
+        else:
+            parts = [private.optional_parts(optional, spec) for optional in (first, other)]
+            found += zip_longest(*parts)
+    return found
 
 
 def _is_same(held: Any, tensor: Any) -> bool:
     """Whether a kept result and a new one have the same bits; what has none is not compared."""
-    if private.is_tensor_like(held) or private.is_opaque(tensor._datatype_enum()):
+    if held is None or tensor is None:
+        return False
+    if private.is_opaque(tensor._datatype_enum()):
         return True
     first, other = np.asarray(held), np.asarray(tensor._numpy_internal())
     if first.dtype.kind in "OS":
@@ -170,6 +187,8 @@ def _difference(pairs: Sequence[tuple[Any, Any]]) -> str:
 
 def _is_near(held: Any, tensor: Any) -> bool:
     """Whether two floating-point results agree but for rounding."""
+    if held is None or tensor is None:
+        return False
     first, other = np.asarray(held), np.asarray(tensor._numpy_internal())
     if first.dtype.kind not in "fc" or first.shape != other.shape:
         return False
