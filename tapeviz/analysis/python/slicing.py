@@ -21,6 +21,8 @@ from .depths import read_depths
 
 _MOST_LEAVES = 64
 _MOST_BINDINGS = 200
+_NEAREST = 20
+"""Bindings before a statement among which one of another statement is looked for."""
 
 
 def _carries_nothing(binding: Binding) -> bool:
@@ -257,7 +259,7 @@ class Slicer:
         which runs on for as long as the loop turns."""
         bound = () if ran.statement.is_for else self._in_scope.get(ran.statement.scope, ())
         end = bisect_left(bound, ran.until, key=lambda binding: binding.when)
-        for binding in reversed(bound[max(0, end - _MOST_BINDINGS) : end]):
+        for binding in reversed(bound[max(0, end - _NEAREST) : end]):
             is_other = binding.site.line not in ran.statement.lines
             if is_other and _callers(binding.site.frames) == _callers(ran.frames):
                 return binding.when
