@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..forms import matches
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -68,14 +69,11 @@ def interpolate(case: FixCase) -> Iterator[Edit]:
         if x and is_row and is_at_cause(case, indices):
             p, i = source.operand(params), source.operand(indices)
             plan.replace(call, _between_rows(case, p, i, x, rank_of(case, p), int(axis)))
-    for node in all_of(source.module, cst.Subscript):
-        part_of = node.slice[0].slice
-        if len(node.slice) != 1 or not isinstance(part_of, cst.Index):
-            continue
-        x = uncast(source, part_of.value)
-        if x and is_at_cause(case, part_of):
-            p, i = source.code(node.value), source.operand(part_of.value)
-            if searches_edges(source, part_of.value):  # of arrays
+    for node, (index, picked_from) in matches(all_of(source.module, cst.Subscript), "_p[_i]"):
+        x = uncast(source, index)
+        if x and is_at_cause(case, index):
+            p, i = source.code(picked_from), source.operand(index)
+            if searches_edges(source, index):  # of arrays
                 gather, most = f"{source.tf}.gather({p}, ", f"len({p}) - 1"
                 step = f"{gather}{source.tf}.minimum({i} + 1, {most})) - {gather}{i})"
                 part = f"({x} - {source.tf}.cast({i}, {source.tf}.float32))"

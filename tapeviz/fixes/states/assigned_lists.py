@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from ..blocks import Block, block_of_call
+from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import all_of, called_name, dotted, elements, is_call_to, parameters_of, sole
 from ..plan import Plan
@@ -75,16 +76,13 @@ def _is_dict(source: ParsedSource, element: cst.Subscript) -> bool:
     made, _ = source.maker_of(dotted(element.value)) or (None, None)
     is_call = is_call_to(made, "dict", "OrderedDict")
     is_made_so = is_call or isinstance(made, (cst.Dict, cst.DictComp))
-    return is_made_so or isinstance(_key(element), cst.SimpleString)
+    return is_made_so or any(
+        isinstance(part, cst.SimpleString) for part in match(element, "_v[_i]")
+    )
 
 
 def _is_element(receiver: cst.BaseExpression, whole: cst.BaseExpression) -> bool:
     return isinstance(receiver, cst.Subscript) and receiver.value.deep_equals(whole)
-
-
-def _key(element: cst.Subscript) -> cst.BaseExpression | None:
-    part = element.slice[0].slice
-    return part.value if isinstance(part, cst.Index) else None
 
 
 def _further(

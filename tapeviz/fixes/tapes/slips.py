@@ -14,6 +14,7 @@ from ...analysis.errors.python.containers import apart, near_key
 from ...analysis.errors.python.signatures import RENAMED_KEYWORDS, in_order
 from ...analysis.errors.training.datasets import PAIRING
 from ...text.messages import converted_lines, raised_inside, suggested_name
+from ..forms import matches
 from ..model import Edit, ErrorCase
 from ..nodes import all_of, argument, called_name, dotted, enclosed, is_call_to, parameters_of, sole
 from ..plan import Plan
@@ -196,13 +197,10 @@ def spell_key(case: ErrorCase) -> Iterator[Edit]:
     said = raised_inside(case.failure.type, case.failure.message)[1]
     source, key = case.source, said.strip("'\"")
     keys = {held.name: held.keys for held in case.failure.held if held.size >= 0}
-    for node in case.nodes(cst.Subscript):
-        index, known = node.slice[0].slice, keys.get(source.code(node.value).replace('"', "'"), ())
-        near = near_key(key, known)
-        if not near or not isinstance(index, cst.Index):
-            continue
-        if isinstance(index.value, cst.SimpleString) and index.value.evaluated_value == key:
-            plan = Plan(source, {index.value: f'"{near}"'})
+    for _, (whole, given) in matches(case.nodes(cst.Subscript), "_d[_k]"):
+        near = near_key(key, keys.get(source.code(whole).replace('"', "'"), ()))
+        if near and isinstance(given, cst.SimpleString) and given.evaluated_value == key:
+            plan = Plan(source, {given: f'"{near}"'})
             yield from plan.edits(f"Take the key {near} in place of {key}")
 
 

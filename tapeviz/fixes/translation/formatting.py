@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from ..forms import match
 from ..nodes import dotted
 from ..source import ParsedSource
 
@@ -44,10 +45,10 @@ def is_format_method(call: cst.Call) -> bool:
 
 def is_percent_format(node: cst.BinaryOperation) -> bool:
     """``"%.2f" % x``."""
-    text = node.left
-    if not isinstance(node.operator, cst.Modulo) or not isinstance(text, cst.SimpleString):
-        return False
-    return bool(_SOLE_PERCENT.fullmatch(str(text.evaluated_value)))
+    text = node.left if match(node, "_t % _x") else None
+    return isinstance(text, cst.SimpleString) and bool(
+        _SOLE_PERCENT.fullmatch(str(text.evaluated_value))
+    )
 
 
 def unformatted(node: cst.BaseExpression) -> cst.BaseExpression:

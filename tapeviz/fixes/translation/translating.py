@@ -8,6 +8,7 @@ from functools import partial
 
 import libcst as cst
 
+from ..forms import match
 from ..model import ErrorCase, FixCase
 from ..nodes import (
     all_of,
@@ -97,9 +98,7 @@ class Translated:
                 self.plan.replace(node, partial(self._gathered, places=picked))
             elif isinstance(node, cst.FormattedString) and sole_expression(node) is not None:
                 self._unrounded(node, lambda old: sole_expression(old) or old)
-            elif manner.has_vectors and isinstance(
-                getattr(node, "operator", None), cst.MatrixMultiply
-            ):
+            elif manner.has_vectors and match(node, "_a @ _b"):
                 self.plan.replace(node, self._product)
             elif isinstance(node, cst.BinaryOperation) and is_percent_format(node):
                 self._unrounded(node, lambda old: old.right)
@@ -375,15 +374,8 @@ def _dtype_of(call: cst.Call) -> cst.BaseExpression | None:
 
 def _picked(source: ParsedSource, node: cst.Subscript) -> str:
     """``k`` of ``q[np.arange(n), k]``, which takes one element of each row; else empty."""
-    if len(node.slice) != 2 or not all(
-        isinstance(element.slice, cst.Index) for element in node.slice
-    ):
-        return ""
-    rows, places = (
-        element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)
-    )
-    is_each = is_call_to(rows, "arange", "range")
-    return source.code(places) if is_each else ""
+    places, _ = match(node, "_q[arange(*_), _k]", "_q[range(*_), _k]") or (None, None)
+    return source.code(places) if places is not None else ""
 
 
 def _without_no_op(line: cst.SimpleStatementLine) -> cst.CSTNode:
