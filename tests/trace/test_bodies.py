@@ -10,6 +10,7 @@ from tapeviz.analysis.run_words import tracing_words
 from tapeviz.graph.scope import find_scope
 from tapeviz.graph.trace_index import TraceIndex
 from tapeviz.trace import events as e
+from tapeviz.trace.compiled.traced_graphs import TracedGraph
 from tapeviz.trace.ids import OpId, TensorId, VariableId
 from tapeviz.trace.model import Trace
 from tapeviz.trace.ops import Op
@@ -504,3 +505,12 @@ def test_a_tape_of_a_replica_keeps_the_ops_of_each_call() -> None:
     trace = _read(*tensors, begun, *tape, ended, e.BodiesRun([1]), call)
     kept = {op.type: op.tapes for op in trace.ops.values() if op.within == 10}
     assert [kept[name] for name in ("Sin", "Mul", "Neg")] == [set(), {7}, {7}]
+
+
+def test_names_in_a_vectorized_function_have_the_values_of_all_elements() -> None:
+    graph = TracedGraph(e.BodyTraced(on=True))
+    for number, name in enumerate(
+        ("sin", "mul", "sin/pfor/Shape", "sin/pfor/Sin", "sin/pfor/Sin/pfor/Sin"), 1
+    ):
+        graph.events.append(e.OpRan(number, "Sin", [], [-number], name=name))
+    assert graph.vectorized == {-1: -5, -4: -5}

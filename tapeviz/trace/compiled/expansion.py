@@ -404,7 +404,10 @@ class Expansion:
             changes["upstream"] = [name(gradient) for gradient in event.upstream]
             changes["downstream"] = [name(gradient) for gradient in event.downstream]
         elif isinstance(event, e.NameBound):
-            changes["tensors"] = [(name(tensor), keys) for tensor, keys in event.tensors]
+            all_of = scope.graph.vectorized
+            changes["tensors"] = [
+                (name(all_of.get(tensor, tensor)), keys) for tensor, keys in event.tensors
+            ]
         elif isinstance(event, e.ValueLeft):
             changes["tensor"] = name(event.tensor)
         return msgspec.structs.replace(event, **changes)

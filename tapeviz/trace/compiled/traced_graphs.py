@@ -28,6 +28,7 @@ _BELONGING = (
     *(e.CallBegan, e.CallEnded, e.StepRan, e.NameBound, e.ValueLeft, e.Caught),
 )
 _NOT_ENDED = e.BodyTraced(on=False)
+_VECTORIZED = "/pfor/"
 
 
 class GraphWrite(NamedTuple):
@@ -65,6 +66,23 @@ class TracedGraph:
             and event.outputs
             and event.inputs
         }
+
+    @cached_property
+    def vectorized(self) -> dict[int, int]:
+        """The tensor that has the values for all elements, by that of the function which
+        ``tf.vectorized_map`` traced for one: the op stays in the graph, with the first element.
+
+        ``pfor`` makes the ops for all elements in a scope named after the op (``PFor.convert`` of
+        parallel_for/pfor.py, 2.15-2.21), that of the result last.
+        """
+        made = {event.name: event for event in self.events if isinstance(event, e.OpRan)}
+        found: dict[int, int] = {}
+        for name, op in reversed(made.items()):  # in a map in a map the outer one comes last
+            traced = made.get(name.rpartition(_VECTORIZED)[0])
+            if traced is not None and len(traced.outputs) == len(op.outputs):
+                for first, all_of in zip(traced.outputs, op.outputs, strict=True):
+                    found.setdefault(first, found.get(all_of, all_of))
+        return found
 
     @cached_property
     def deciding_inputs(self) -> tuple[int, ...]:
