@@ -43,8 +43,10 @@ def install(installed: Installed) -> None:
     installed.replace(private.framework_ops, private.NEXT_NUMBER, _renumbered)
 
 
-def _renumbered(next_number: Callable[[], int]) -> Callable[[], int]:
+def _renumbered(_: Callable[[], int]) -> Callable[[], int]:
     home = vars(private.framework_ops)
+    # What the original calls, so that the stack is as deep as in a plain run.
+    next_number: Callable[[], int] = private.pywrap.TFE_Py_UID
     lock, last = Lock(), 0
 
     def uid() -> int:

@@ -17,6 +17,7 @@ import os
 import re
 import signal
 import sys
+import tokenize
 import traceback
 import types
 import warnings
@@ -106,13 +107,7 @@ def on_short_frames(run: Callable[[], None]) -> None:
 
     Functions with a condition in them would have longer tables, and cost half a microsecond an op.
     """
-    for _ in range(_SHORT_FRAMES):
-        run = _called_by_another(run)
-    run()
-
-
-def _called_by_another(run: Callable[[], None]) -> Callable[[], None]:
-    return lambda: run()
+    stack_depth.call_below(_SHORT_FRAMES, run)
 
 
 def remember_text(source: str, filename: str, installed: Installed) -> None:
@@ -125,6 +120,9 @@ def remember_text(source: str, filename: str, installed: Installed) -> None:
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
     linecache.cache[filename] = (len(source), None, lines, filename)
+    with contextlib.suppress(OSError, SyntaxError, ValueError), tokenize.open(filename) as file:
+        if file.read() == "".join(lines):
+            return
 
     def wrap(update: Callable[..., list[str]]) -> Callable[..., list[str]]:
         def updatecache(name: str, module_globals: Any = None) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from operator import index
 from sys import getrecursionlimit
-from threading import RLock
+from threading import RLock, Thread
 
 PROBE = compile(
     """
@@ -21,6 +21,7 @@ reached = deeper(1)
     "<probe>",
     "exec",
 )
+FIRST_OF_THREAD = Thread._bootstrap.__code__  # type: ignore[attr-defined]
 _HOOK = 1
 """A function that is given arguments calls a hook first, which needs one frame more."""
 
@@ -57,9 +58,11 @@ _limit = _Limit()
 def as_of_script(reached: int) -> Iterator[None]:
     """Allow as many nested calls before RecursionError as a script has, whose module is at depth 1.
 
-    ``reached``: the depth of a module that is run here, under the limit of now.
+    ``reached``: the depth of a module that is run here, under the limit of now. The limit is that
+    of all threads: new ones begin below as many frames (``Thread._bootstrap``, Python 3.10-3.13).
     """
     setting, getting = sys.setrecursionlimit, sys.getrecursionlimit
+    bootstrap = Thread._bootstrap  # type: ignore[attr-defined]
     limit = getting()
     below = limit - 1 - reached
 
@@ -71,13 +74,29 @@ def as_of_script(reached: int) -> Iterator[None]:
     def getrecursionlimit() -> int:
         return _limit.of_snippet
 
+    def bootstrap_deeper(self: Thread) -> None:
+        call_below(below - 3, lambda: bootstrap(self))  # this, call_below and the lambda are three
+
     setrecursionlimit(limit)
+    Thread._bootstrap = bootstrap_deeper  # type: ignore[attr-defined]
     sys.setrecursionlimit, sys.getrecursionlimit = setrecursionlimit, getrecursionlimit
     try:
         yield
     finally:
         sys.setrecursionlimit, sys.getrecursionlimit = setting, getting
+        Thread._bootstrap = bootstrap  # type: ignore[attr-defined]
         _limit.change(limit, below=0)
+
+
+def call_below(frames: int, run: Callable[[], None]) -> None:
+    """``run()``, called by this function through as many others that do nothing else."""
+    for _ in range(frames):
+        run = _called_by_another(run)
+    run()
+
+
+def _called_by_another(run: Callable[[], None]) -> Callable[[], None]:
+    return lambda: run()
 
 
 class UncountedFrame:

@@ -361,6 +361,34 @@ def g(n): return g(n+1)
 try: g(0)
 except RecursionError as e: print(e)
 """,
+    "recursion_in_a_traced_function": """
+import tensorflow as tf
+@tf.function
+def f(n):
+    if n < 2: return n
+    return f(n - 1) + f(n - 2)
+try: f(tf.constant(5))
+except Exception as error: print(type(error).__name__, str(error)[-400:])
+""",
+    "recursion_in_threads": """
+import sys, threading, traceback
+def depth(n):
+    try: return depth(n + 1)
+    except RecursionError: return n
+def work():
+    print(depth(1), traceback.extract_stack()[0].name)
+    for place in range(9):
+        try: print(sys._getframe(place).f_code.co_name)
+        except ValueError as error: print(error); break
+def run(target): thread = threading.Thread(target=target); thread.start(); thread.join()
+run(work); sys.setrecursionlimit(500); run(work)
+seen = []
+threading.setprofile(lambda frame, event, value: seen.append((event, frame.f_code.co_name)))
+run(lambda: len("x")); threading.setprofile(None); print(seen)
+def endless(n): endless(n + 1)
+threading.excepthook = lambda given: print(len(traceback.extract_tb(given.exc_traceback)), given.exc_value)
+run(lambda: endless(0))
+""",
     "recursion_ends": """
 import traceback
 class A:

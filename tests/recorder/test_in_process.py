@@ -181,7 +181,7 @@ def test_what_the_names_of_the_frame_that_raised_meant(program: ModuleType) -> N
         "self.rows": {"type": "Rows", "size": 2, "kinds": ["int"]},
         "self.scale": {"type": "float", "value": "0.5"},
         "i": {"type": "int", "value": "2"},
-        "batch": {"type": "dict", "size": 2, "keys": ["x", "y"]},
+        "batch": {"type": "dict", "size": 2, "keys": ["x", "y"], "kinds": ["int", "NoneType"]},
         "limit": {"type": "ndarray", "shape": [2, 3], "dtype": "float64", "tensor": 0},
         "proxy": {"type": "Proxy", "keys": []},
     }

@@ -87,7 +87,10 @@ def _hide_from_snippet(boundary: CodeType, installed: Installed) -> None:
             if hidden is frame:
                 raise ValueError("call stack is not deep enough")  # as sys._getframe() says it
             hidden = hidden.f_back
-        return _shown(frame, boundary)
+        shown = _shown(frame, boundary)
+        if shown is None:
+            raise ValueError("call stack is not deep enough")
+        return shown
 
     for name, hook in ((ABOVE, above), (GOT_FRAME, got_frame)):
         setattr(builtins, name, hook)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..hooks.definitions import first_line, parsed
 from ..installed import Installed, is_called_by_replacement, is_ours
+from ..stack_depth import FIRST_OF_THREAD
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
@@ -70,7 +71,8 @@ class _Filtered:
 def is_hidden(frame: FrameType | None) -> bool:
     """Whether it is a frame of ours, or of a library that we called rather than TensorFlow."""
     while frame is not None and not is_ours(str(frame.f_globals.get("__package__"))):
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in TRACED:
+        is_traced = str(frame.f_globals.get("__name__")).partition(".")[0] in TRACED
+        if is_traced or frame.f_code is FIRST_OF_THREAD:
             return False
         above = frame.f_back
         frame = above.f_back if above is not None and is_called_by_replacement(frame) else above
