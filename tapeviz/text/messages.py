@@ -24,7 +24,8 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 def converted_lines(message: str, filename: str) -> list[int]:
     """The lines of the snippet that AutoGraph was tracing when it raised, outermost first; empty
     for other messages (``in user code``, TensorFlow 2.15-2.21)."""
-    return lines_in_stack(message.partition("in user code:")[2], filename)
+    stack, _, _ = message.partition("in user code:")[2].partition("was defined here:")
+    return lines_in_stack(stack, filename)
 
 
 _CONVERTED = re.compile(

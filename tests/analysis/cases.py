@@ -1465,6 +1465,21 @@ CASES = (
         """,
     ),
     case(
+        "an argument of a compiled function, watched by its name outside of it",
+        "not-watched",
+        """
+        start = tf.constant(3.0)  # cut
+
+        @tf.function
+        def step(x):
+            with tf.GradientTape() as t:
+                t.watch(start)
+                y = x * x
+            return t.gradient(y, x)
+        step(start)
+        """,
+    ),
+    case(
         "a layer made without a name where one of the same shape was handed in",
         "not-connected",
         """

@@ -67,6 +67,15 @@ MESSAGES: dict[str, tuple[str, str, str, str]] = {
         'defined here:\n    File "snippet.py", line 3, in f\n',
         "a tf.function that is done, made on line 3. Such",
     ),
+    "a tensor that a layer made in build": (
+        "class Layer:\n    def build(self, shape):\n        self.b = 2 * self.w\nx * self.b",
+        "TypeError",
+        "<tf.Tensor 'mul:0'> is out of scope and cannot be used here.\n\n<tf.Tensor 'mul:0'> was "
+        'defined here:\n    File "snippet.py", line 3, in build\n\nThe tensor cannot be accessed '
+        "from here, because it was defined in FuncGraph(name=scratch_graph, id=1), which is out of "
+        "scope.",
+        "Keras built the model, made on line 3. A layer",
+    ),
     "a layer that a compiled function makes anew": (
         "@tf.function\ndef f(x):\n    dense = tf.keras.layers.Dense(4)\n    return dense(x)",
         "ValueError",

@@ -36,7 +36,6 @@ from ..values.misfits import (
 
 _log = logging.getLogger(__name__)
 
-_AT_RUN_TIME = re.compile(r"\btf\.shape\(([\w.]+)\)")
 ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (rf"^(?:{NO_MODULE})", leave_out_module),
     (r"(?i)non-persistent", raising.make_persistent),
@@ -161,15 +160,8 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
             everywhere=True,
         ),
     ),
-    (
-        r"InaccessibleTensorError|is out of scope",
-        given.written(
-            r"\bin tf\.range\((.*)\):",
-            lambda found: "in range(" + _AT_RUN_TIME.sub(r"\1.shape", found[1]) + "):",
-            "Let Python run the loop, so that its turns and what follows are one graph",
-            everywhere=True,
-        ),
-    ),
+    (r"InaccessibleTensorError|is out of scope", given.unroll_loop),
+    (r"InaccessibleTensorError|is out of scope", given.compute_where_used),
     (
         r"<lambda>\(\) takes 1 positional argument but \d+ were given",
         given.written(r"lambda (\w+):", r"lambda *\1:", "Take all parts of an element as a tuple"),

@@ -132,6 +132,9 @@ _REDUCTIONS = ("mean", "sum", "max", "min", "prod")
 """Their names in NumPy; in TensorFlow they begin with ``reduce_``."""
 
 
+_GIVING = (cst.Assign, cst.AssignTarget, cst.Return)
+
+
 def keep_tensor(case: ErrorCase) -> Iterator[Edit]:
     """A target or source that is a NumPy value already: leave ``.numpy()`` off, and reduce by
     TensorFlow what NumPy reduced."""
@@ -140,9 +143,9 @@ def keep_tensor(case: ErrorCase) -> Iterator[Edit]:
     for call in all_of(source.module, cst.Call):
         statement = source.statement_of(call)
         if called_name(call) == "numpy" and isinstance(call.func, cst.Attribute) and statement:
-            if isinstance(source.parent(call), (cst.Assign, cst.AssignTarget)):
+            if isinstance(source.parent(call), _GIVING):
                 plan.replace(call, bare(call.func.value))
-        elif called_name(call) == "float" and isinstance(source.parent(call), cst.Assign):
+        elif called_name(call) == "float" and isinstance(source.parent(call), _GIVING):
             plan.replace(call, call.args[0].value)
         elif isinstance(source.parent(call), cst.Assign):
             name = dotted(call.func).removeprefix(f"{source.np}.")

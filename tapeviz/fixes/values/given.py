@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
+from ...analysis.errors.case import defining_lines
 from ...analysis.errors.training.keras import near_word
 from ..model import Edit, ErrorCase, ErrorFixFunction
-from ..nodes import all_of
+from ..nodes import all_of, called_name, dotted, sole
 from ..plan import Plan
 
 
@@ -121,6 +122,43 @@ def let_shape_vary(case: ErrorCase) -> Iterator[Edit]:
         options = f"shape_invariants=[({found['name']}, {shape})]"
         plan.first(loop, f"{source.tf}.autograph.experimental.set_loop_options({options})")
         yield from plan.edits(f"Let the shape of {found['name']} vary in the loop")
+
+
+def unroll_loop(case: ErrorCase) -> Iterator[Edit]:
+    """``for i in tf.range(tf.shape(x)[0])``, of which AutoGraph makes a graph of its own → ``for i
+    in range(x.shape[0])``; ``for row in x`` → ``in tf.unstack(x)``."""
+    source, plan = case.source, Plan(case.source)
+    lines = defining_lines(case.failure, case.trace.filename)
+    for loop in all_of(source.module, cst.For):
+        if not any(source.covers(loop, line) for line in lines):
+            continue
+        if isinstance(loop.iter, cst.Name):
+            plan.replace(loop.iter, f"{source.tf}.unstack({loop.iter.value})")
+        for call in all_of(loop.iter, cst.Call):
+            if dotted(call.func) == f"{source.tf}.range":
+                plan.replace(call.func, "range")
+            elif called_name(call) == "shape" and len(call.args) == 1:
+                plan.replace(call, f"{source.operand(call.args[0].value)}.shape")
+    yield from plan.edits(
+        "Let Python run the loop, so that its turns and what follows are one graph"
+    )
+
+
+def compute_where_used(case: ErrorCase) -> Iterator[Edit]:
+    """``self.scaled = self.w * 2.0`` in a method that was traced, as ``build`` may be → at the
+    begin of the function that uses it, each time."""
+    source = case.source
+    lines = defining_lines(case.failure, case.trace.filename)
+    made, used = (source.statement(line) for line in ([0, *lines][-1], case.failure.line))
+    function, small = source.function_of(used) if used is not None else None, sole(made)
+    if made is None or not isinstance(function, cst.FunctionDef):
+        return
+    if isinstance(small, cst.Assign) and source.function_of(made) is not function:
+        plan = Plan(source)
+        plan.remove(made)
+        plan.first(function, made)
+        name = source.code(small.targets[0].target)
+        yield from plan.edits(f"Compute {name} in {function.name.value}, each time it is called")
 
 
 def declare_outer(case: ErrorCase) -> Iterator[Edit]:

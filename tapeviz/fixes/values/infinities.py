@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
@@ -20,7 +20,7 @@ from ..nodes import (
     read_names,
     with_arguments,
 )
-from ..plan import Plan
+from ..plan import Plan, fitting
 from ..rewrites import CallRewrite
 from ..source import ParsedSource
 
@@ -204,23 +204,12 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
         "cosh": f"{tf}.clip_by_value({{x}}, -80.0, 80.0)",
     }
     plan = Plan(source)
-    names: list[str] = []
-    for line in _lines(case):
-        for call in source.calls(line, *forms):
-            if call.args:
-                form = forms[called_name(call)]
-                given = call.args[0].value
-                _keep_off(plan, given, form)
-                names.append(called_name(call))
-        for node in source.nodes(cst.BinaryOperation, line):
-            if (root := _root(node)) is not None:
-                _keep_off(plan, root, forms["pow"])
-                names.append("the power")
+    names = _move_inputs(case, plan, forms)
     if names:
         where = "off the point where its slope is not finite"
         if {"exp", "sinh", "cosh"}.issuperset(names):
             where = "where its result is finite"
-        title = f"Keep the input of {enumerated(dict.fromkeys(names))} {where}"
+        title = f"Keep the input of {enumerated(names)} {where}"
         # An angle of 0 becomes one of sqrt(2e-7).
         is_angle = not {"acos", "asin", "acosh"}.isdisjoint(names)
         yield from plan.edits(title, has_other_value=is_angle)
@@ -229,32 +218,30 @@ def away_from_edge(case: FixCase) -> Iterator[Edit]:
 def off_zero(case: FixCase) -> Iterator[Edit]:
     """``tf.math.log(x)`` → ``tf.math.log(x + 1e-7)``; so ``rsqrt``, ``sqrt`` and powers: at 0 the
     slope is large, where a maximum with a small number has none."""
-    source, plan = case.source, Plan(case.source)
-    names: dict[str, None] = {}
-
-    def move(node: cst.BaseExpression, form: str) -> None:
-        plan.replace(
-            node,
-            lambda updated: cst.parse_expression(form.format(x=source.operand(updated))),
-        )
-
-    for line in _lines(case):
-        for call in source.calls(line, "log", "sqrt", "rsqrt", "pow"):
-            if call.args:
-                move(call.args[0].value, "{x} + 1e-7")
-                names[called_name(call)] = None
-        for node in source.nodes(cst.BinaryOperation, line):
-            if (root := _root(node)) is not None:
-                move(root, "({x} + 1e-7)")
-                names["the power"] = None
+    plan = Plan(case.source)
+    names = _move_inputs(case, plan, dict.fromkeys(("log", "sqrt", "rsqrt", "pow"), "{x} + 1e-7"))
     if names:
         title = f"Add 1e-7 to the input of {enumerated(names)}: its slope at 0 is finite then"
         yield from plan.edits(title, is_estimate=True)
 
 
+def _move_inputs(case: FixCase, plan: Plan, forms: Mapping[str, str]) -> dict[str, None]:
+    """Put what functions are given on the lines of the cause into the forms by their names, and the
+    bases of powers into that of ``pow``; what was changed."""
+    source, names = case.source, dict[str, None]()
+    for line in _lines(case):
+        calls = (call for call in source.calls(line, *forms) if call.args)
+        inputs = [(called_name(call), call.args[0].value) for call in calls]
+        roots = map(_root, source.nodes(cst.BinaryOperation, line))
+        for name, given in (*inputs, *(("the power", root) for root in roots if root is not None)):
+            _keep_off(plan, given, forms.get(name, forms["pow"]))
+            names[name] = None
+    return names
+
+
 def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
     source = plan.source
-    bounding = form.partition("(")[0]
+    bounding, is_call, _ = form.partition("(")
 
     def kept(updated: cst.BaseExpression) -> cst.CSTNode:
         inside = updated.with_changes(lpar=[], rpar=[])
@@ -262,7 +249,8 @@ def _keep_off(plan: Plan, node: cst.BaseExpression, form: str) -> None:
             first, *bounds = [arg.value for arg in inside.args]
             if all(isinstance(bound, (cst.BaseNumber, cst.UnaryOperation)) for bound in bounds):
                 inside = first  # the bounds are there, but too wide
-        return cst.parse_expression(form.format(x=source.code(inside)))
+        x = source.code(inside) if is_call else source.operand(inside)
+        return fitting(source, node, cst.parse_expression(form.format(x=x)))
 
     plan.replace(node, kept)
 

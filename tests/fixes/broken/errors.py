@@ -61,11 +61,12 @@ ROWS: list[tuple[str, str]] = [
         @tf.function
         def f(x):
             for i in tf.range(tf.shape(x)[0]):
-                kept.keep(x[i])
+                for row in x:
+                    kept.keep(row + x[i])
             return kept.last
-        f(tf.ones([3]))
+        f(tf.ones([3, 2]))
         """,
-        "for i in range(x.shape[0]):",
+        "for row in tf.unstack(x):",
     ),
     (
         """
@@ -101,6 +102,25 @@ ROWS: list[tuple[str, str]] = [
         tf.keras.optimizers.SGD().apply_gradients(zip(grads, [b, a]))
         """,
         "tf.keras.optimizers.SGD().apply_gradients(zip(grads, [a, b]))",
+    ),
+    (
+        """
+        class Scaled(tf.keras.layers.Layer):
+            def build(self, shape):
+                self.w = self.add_weight(shape=(2,), initializer="ones")
+                self.scaled = self.w * 3.0
+            def call(self, x):
+                y = x * self.scaled
+                return y
+        class Net(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.inner = Scaled()
+            def call(self, x):
+                return self.inner(x)
+        Net()(tf.ones([1, 2]))
+        """,
+        "self.scaled = self.w * 3.0",
     ),
     (
         """

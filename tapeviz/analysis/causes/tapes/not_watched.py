@@ -4,6 +4,7 @@ source."""
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -59,13 +60,21 @@ class NotWatched(Evidence):
 
 
 def watched_late(asked: Unwatched) -> Cause | None:
-    """The snippet called ``watch`` after the source had been used."""
-    tape = asked.facts.tape
-    if tape is None or asked.facts.call.is_forward:  # its primals are watched as it is made
+    """The snippet called ``watch`` after the source had been used.
+
+    A compiled function has a placeholder for each argument: watching the tensor itself, by its name
+    outside of the function, watches no argument (``FuncGraph.capture``, 2.15-2.21).
+    """
+    facts, tape = asked.facts, asked.facts.tape
+    if tape is None or facts.call.is_forward:  # its primals are watched as it is made
         return None
-    watches = [w for w in tape.watches if w.tensor == asked.tensor]
-    late = [watch for watch in watches if not watch.automatic and watch.site.line]
-    return asked.facts.cause(NotWatched("late"), late[0].site.line) if late else None
+    root = re.split(r"[.\[]", asked.source.text)[0]
+    for watch in tape.watches:
+        if watch.tensor == asked.tensor and not watch.automatic and watch.site.line:
+            statement = read_text(facts.text).statement(watch.site.line)
+            if not facts.call.traced or (statement is not None and root in statement.reads):
+                return facts.cause(NotWatched("late"), watch.site.line)
+    return None
 
 
 def not_watched(asked: Unwatched) -> Cause:

@@ -59,6 +59,12 @@ def variable_of_each_call(case: Case) -> str:
 def out_of_function(case: Case) -> str:
     """A tensor that a compiled function kept in a list or an attribute."""
     made = "".join(f", made on line {line}" for line in case.defining_lines[-1:])
+    if "name=scratch_graph" in case.failure.message:  # of compute_output_spec (Keras 3)
+        return (
+            f"Line {case.line} uses a tensor from the time when Keras built the model{made}. A "
+            f"layer is built once, in a graph of its own, which is gone by now. Compute it in "
+            f"call, each time that it is needed."
+        )
     return (
         f"Line {case.line} uses a tensor from the inside of a tf.function that is done{made}. Such "
         f"a tensor is a part of the function's graph and has no value outside of it. Return it "
