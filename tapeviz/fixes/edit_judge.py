@@ -16,6 +16,7 @@ from .goals import FixGoal, KeptEdit, part_of
 from .judging import (
     FindingKey,
     Outcome,
+    agrees_in_first_turn,
     answer_to,
     breaks,
     has_come_out,
@@ -114,8 +115,10 @@ class EditJudge:
         return [(other, found) for other in rounds if (found := self._before.finding(other))]
 
     def _goes_on(self, key: FindingKey, after: Outcome, edit: Edit) -> bool:
-        """Whether the edit mends an earlier round as well, from which this one goes on with other
-        numbers."""
+        """Whether the edit mends an earlier round, or turn of a compiled loop, as well, from which
+        this one goes on with other numbers."""
+        if agrees_in_first_turn(self._before, after, key, edit):
+            return True
         first = next(iter(self._rounds_of(key)), key)
         return (
             first[0] < key[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..analysis.causes.values.nonfinite import Nonfinite
 from ..analysis.causes.values.saturated import Saturated
 from ..analysis.findings import Finding
 from ..analysis.model import Diagnosis
+from ..analysis.requests.loops import loops_around
 from ..trace.calls import Call, Operand
 from ..trace.ids import TensorId, VariableId
 from ..trace.model import Trace
@@ -201,6 +202,19 @@ def has_same_numbers(before: Outcome, after: Outcome, key: FindingKey, edit: Edi
     agrees &= edit.is_estimate or has_other or _keeps_elements(before, old, after, new, key)
     may_differ = edit.is_estimate or edit.has_other_value or _had_nonfinite_values(old)
     return agrees and (may_differ or has_same_targets(before, after, key))
+
+
+def agrees_in_first_turn(before: Outcome, after: Outcome, key: FindingKey, edit: Edit) -> bool:
+    """Whether the first turn of a compiled loop gave the gradient across the cut. Without an edit
+    all turns are alike, where a gradient that is None was to change what they compute with."""
+    old, place = before.finding(key), answer_to(key, edit)
+    new = after.finding(place)
+    if old is None or new is None or new.tensor is None:
+        return False
+    loops = loops_around(after.trace, after.diagnosis.calls[place[0]].call)
+    firsts = (loop.turns[min(loop.turns)].get(new.tensor) for loop in loops if loop.turns)
+    known = [replace(new, tensor=tensor) for tensor in firsts if tensor is not None]
+    return any(_agrees(before, old, after, each) for each in known)
 
 
 def _had_nonfinite_values(finding: Finding) -> bool:

@@ -22,6 +22,22 @@ ROWS: dict[str, Row] = {
         "self.matrix = tf.SparseTensor([[0, 0], [1, 1]], self.values * 1.0, (2, 2))",
         [3.0, 4.0],
     ),
+    "a compiled loop that goes on from what the gradient changes": (
+        """
+        @tf.function
+        def search(z):
+            for _ in tf.range(3):
+                with tf.GradientTape() as tape:
+                    loss = (z - 1.0) ** 2
+                slope = tape.gradient(loss, z)
+                if slope is not None:
+                    z = z - 0.1 * slope
+            return z
+        search(tf.constant(3.0))
+        """,
+        "tape.watch(z)",
+        2.56,
+    ),
     "the weights of a target network that was called before the block": (
         """
         q = tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
