@@ -17,6 +17,7 @@ from ..states.variables import hold_in_tensor
 from ..tapes import keras_calls, raising, slips
 from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
+from ..tapes.kept import compute_when_read
 from ..values import given
 from ..values.filling import bind_new_tensor
 from ..values.misfits import (
@@ -161,7 +162,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         ),
     ),
     (r"InaccessibleTensorError|is out of scope", given.unroll_loop),
-    (r"InaccessibleTensorError|is out of scope", given.compute_where_used),
+    (r"InaccessibleTensorError|is out of scope", compute_when_read),
     (
         r"<lambda>\(\) takes 1 positional argument but \d+ were given",
         given.written(r"lambda (\w+):", r"lambda *\1:", "Take all parts of an element as a tuple"),

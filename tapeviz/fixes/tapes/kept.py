@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import libcst as cst
 
+from ...analysis.errors.case import defining_lines
 from ...wording import enumerated
 from ..blocks import block_of_call, put_in_front
-from ..model import Edit, FixCase
+from ..model import Edit, ErrorCase, FixCase
 from ..nodes import all_of, dotted, sole
 from ..plan import Plan
 from ..renaming import reads_of
@@ -67,36 +69,53 @@ def compute_in_call(case: FixCase) -> Iterator[Edit]:
     """``self.a = e`` in ``__init__`` → the first line of each method that reads ``self.a``; of
     ``self.update()``, which puts something into attributes, one more call in each method that reads
     these and does not call it."""
-    source = case.source
     for statement in _statements(case):
-        function = source.enclosing(statement, cst.FunctionDef)
-        owner = source.enclosing(statement, cst.ClassDef)
-        if function is None or owner is None or function.name.value not in _PREPARING:
-            continue
-        small, methods = sole(statement), all_of(owner, cst.FunctionDef)
-        call = small.value if isinstance(small, cst.Expr) else None
-        called = dotted(call.func) if isinstance(call, cst.Call) else ""
-        filling = [each for each in methods if called == f"self.{each.name.value}"]
-        made = [small] if isinstance(small, cst.Assign) else [each.body for each in filling]
-        targets = [target.target for part in made for target in all_of(part, cst.AssignTarget)]
-        kept = [target for target in targets if isinstance(target, cst.Attribute)]
-        readers = [
-            each
-            for each in methods
-            if each not in (function, *filling)
-            and any(True for target in kept for _ in reads_of(source, target, [each.body]))
-            and not any(called and dotted(x.func) == called for x in all_of(each, cst.Call))
-        ]
-        plan = Plan(source)
-        for reader in readers:
-            _first_recorded(case, plan, reader, statement)
-        if readers:
-            names = enumerated(reader.name.value for reader in readers)
-            title = f"Call {called.removeprefix('self.')} again in {names}"
-            if not filling:
-                plan.remove(statement)
-                title = f"Compute {source.code(kept[0])} in {names}"
-            yield from plan.edits(f"{title}, while the tape records")
+        place = partial(_first_recorded, case)
+        yield from _in_readers(case.source, statement, place, ", while the tape records")
+
+
+def compute_when_read(case: ErrorCase) -> Iterator[Edit]:
+    """The same where it raised: Keras builds a layer in a graph of its own, which is gone when
+    ``call`` reads the tensor."""
+    for line in defining_lines(case.failure, case.trace.filename)[-1:]:
+        if (statement := case.source.statement(line)) is not None:
+            yield from _in_readers(case.source, statement, Plan.first, ", each time")
+
+
+def _in_readers(
+    source: ParsedSource,
+    statement: CstStatement,
+    place: Callable[[Plan, cst.FunctionDef, CstStatement], None],
+    when: str,
+) -> Iterator[Edit]:
+    function = source.enclosing(statement, cst.FunctionDef)
+    owner = source.enclosing(statement, cst.ClassDef)
+    if function is None or owner is None or function.name.value not in _PREPARING:
+        return
+    small, methods = sole(statement), all_of(owner, cst.FunctionDef)
+    call = small.value if isinstance(small, cst.Expr) else None
+    called = dotted(call.func) if isinstance(call, cst.Call) else ""
+    filling = [each for each in methods if called == f"self.{each.name.value}"]
+    made = [small] if isinstance(small, cst.Assign) else [each.body for each in filling]
+    targets = [target.target for part in made for target in all_of(part, cst.AssignTarget)]
+    kept = [target for target in targets if isinstance(target, cst.Attribute)]
+    readers = [
+        each
+        for each in methods
+        if each not in (function, *filling)
+        and any(True for target in kept for _ in reads_of(source, target, [each.body]))
+        and not any(called and dotted(x.func) == called for x in all_of(each, cst.Call))
+    ]
+    plan = Plan(source)
+    for reader in readers:
+        place(plan, reader, statement)
+    if readers:
+        names = enumerated(reader.name.value for reader in readers)
+        title = f"Call {called.removeprefix('self.')} again in {names}"
+        if not filling:
+            plan.remove(statement)
+            title = f"Compute {source.code(kept[0])} in {names}"
+        yield from plan.edits(f"{title}{when}")
 
 
 def _first_recorded(

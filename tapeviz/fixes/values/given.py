@@ -10,7 +10,7 @@ import libcst as cst
 from ...analysis.errors.case import defining_lines
 from ...analysis.errors.training.keras import near_word
 from ..model import Edit, ErrorCase, ErrorFixFunction
-from ..nodes import all_of, called_name, dotted, sole
+from ..nodes import all_of, called_name, dotted
 from ..plan import Plan
 
 
@@ -142,23 +142,6 @@ def unroll_loop(case: ErrorCase) -> Iterator[Edit]:
     yield from plan.edits(
         "Let Python run the loop, so that its turns and what follows are one graph"
     )
-
-
-def compute_where_used(case: ErrorCase) -> Iterator[Edit]:
-    """``self.scaled = self.w * 2.0`` in a method that was traced, as ``build`` may be → at the
-    begin of the function that uses it, each time."""
-    source = case.source
-    lines = defining_lines(case.failure, case.trace.filename)
-    made, used = (source.statement(line) for line in ([0, *lines][-1], case.failure.line))
-    function, small = source.function_of(used) if used is not None else None, sole(made)
-    if made is None or not isinstance(function, cst.FunctionDef):
-        return
-    if isinstance(small, cst.Assign) and source.function_of(made) is not function:
-        plan = Plan(source)
-        plan.remove(made)
-        plan.first(function, made)
-        name = source.code(small.targets[0].target)
-        yield from plan.edits(f"Compute {name} in {function.name.value}, each time it is called")
 
 
 def declare_outer(case: ErrorCase) -> Iterator[Edit]:
