@@ -367,7 +367,7 @@ RAISING = {
     ),
     "a real and a complex tensor": (
         TAPE + "z = y + tf.constant([1.0j, 2.0j])",
-        ["tf.cast(x, tf.complex128)"],
+        ["tf.cast(y, tf.complex128)"],
     ),
     "too few biases": (
         TAPE + "tf.nn.bias_add(tf.ones([2, 4]), tf.ones([3]))",
@@ -603,7 +603,7 @@ RAISING = {
     ),
     "an argument of TensorFlow's that is not given": (
         TAPE + "tf.clip_by_norm(y)",
-        ["Line 6 calls tf.clip_by_norm without clip_norm (", "It takes t, clip_norm"],
+        ["Line 6 calls tf.clip_by_norm without clip_norm. It takes t, clip_norm"],
     ),
     "logits and labels": (
         TAPE + "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.ones([3]), logits=y)",
@@ -667,7 +667,7 @@ RAISING = {
     ),
     "integers of two widths": (
         "import tensorflow as tf\ntf.stack([tf.range(2), tf.range(2, dtype=tf.int64)])",
-        ["an int32 tensor with an int64 one", "tf.cast(x, tf.int64)"],
+        ["an int32 tensor with an int64 one", "tf.cast(…, tf.int64)"],
     ),
     "a loop that lengthens what it carries": (
         FUNCTION + "    i = 0\n    while i < tf.constant(3):\n        x = tf.concat([x, x], 0)\n"

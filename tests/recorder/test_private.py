@@ -89,7 +89,7 @@ PLACES = (
 CALLED = {"TFE_Py_RegisterGradientFunction", "TFE_Py_RegisterJVPFunction"}
 """Spelled where they are called, inside of ``private/``."""
 EAGER_ATTRIBUTES = [name for name in REPLACED if f"EagerTensor.{name}" in " ".join(PLACES)]
-PYTHONS = ("os", "sys", "atexit")
+PYTHONS = ("os", "sys", "atexit", "Thread")
 SEES_OPS = "tensorflow.python.framework.op_callbacks:add_op_callback"
 
 SNIPPET = """

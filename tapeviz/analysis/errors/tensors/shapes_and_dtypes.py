@@ -144,15 +144,17 @@ def reshaped(case: Case) -> str:
     given = bound.given.get("tensor") if bound is not None else None
     held = case.held.get(ast.unparse(given)) if given is not None else None
     shape = tuple(held.shape or ()) if held is not None else ()
-    what = f"{held.name}, of shape {shape} and" if held is not None and shape else "a tensor"
+    what = f"{count} elements"
+    if held is not None and shape:
+        what = f"{held.name}, of shape {shape} and with {count} elements,"
     several = "a multiple of " if "requires a multiple" in case.failure.message else ""
-    remedy = "Print its shape just before, and write -1 for the axis that may vary."
+    remedy = "Print the tensor's shape just before, and write -1 for the axis that may vary."
     if prod(size or 0 for size in shape) == count and len(shape) > 1:
         whole = count // (shape[0] or 1)
         remedy = f"Each of the {shape[0]} rows along its first axis has {whole} elements."
     return (
-        f"Line {case.line} reshapes {what} with {count} elements, into a shape for {several}"
-        f"{wanted}. A reshape keeps every element and adds none. {remedy}"
+        f"Line {case.line} reshapes {what} into a shape for {several}{wanted}. A reshape keeps "
+        f"every element and adds none. {remedy}"
     )
 
 
