@@ -237,3 +237,19 @@ def test_a_line_without_end_is_not_coloured(editor: Editor) -> None:
     first = editor.document().firstBlock()
     assert first.layout().formats()
     assert not first.next().layout().formats()
+
+
+@pytest.mark.parametrize("is_scrolled_away", [False, True])
+def test_a_line_that_was_brought_into_sight_stays_so_when_the_room_shrinks(
+    qtbot: QtBot, editor: Editor, is_scrolled_away: bool
+) -> None:
+    editor.setPlainText("\n".join(f"a{i} = {i}" for i in range(200)))
+    editor.resize(500, 800)
+    qtbot.waitUntil(lambda: editor.height() == 800)
+    editor.show_line(99)
+    if is_scrolled_away:
+        editor.verticalScrollBar().setValue(0)
+    editor.resize(500, 200)
+    qtbot.waitUntil(lambda: editor.height() == 200)
+    seen = [block.blockNumber() + 1 for block, _ in rows_in_sight(editor)]
+    assert (99 in seen) is not is_scrolled_away

@@ -84,6 +84,8 @@ class Editor(QPlainTextEdit):
         self._by_line: dict[int, list[LineMark]] = {}
         self._is_left_by_tab = False
         """Escape was pressed last: the next Tab goes on to the next control."""
+        self._shown = 0
+        """The line that was last brought into sight; 0 for none."""
         self._extras = ExtraSelections(self, theme)
         self._name = ""
         self.line = 0
@@ -106,6 +108,7 @@ class Editor(QPlainTextEdit):
         once when somebody asks for the document."""
         cut = text.find("\n", PART)
         self._rest = text[cut:] if cut > 0 else ""
+        self._shown = 0
         super().document().setUndoRedoEnabled(not self._rest)  # what comes is no edit to undo
         super().setPlainText(text.removesuffix(self._rest))
         if self._rest:
@@ -262,6 +265,10 @@ class Editor(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_gutters()
+        first = self.firstVisibleBlock()
+        bottom = (self._shown - first.blockNumber()) * self.blockBoundingRect(first).height()
+        if self._shown and 0 < bottom <= event.oldSize().height():  # it was in sight
+            self.show_line(self._shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
@@ -390,10 +397,11 @@ class Editor(QPlainTextEdit):
             self.centerCursor()
 
     def show_line(self, line: int) -> None:
-        """Bring a line into sight without moving the cursor."""
+        """Bring a line into sight without moving the cursor. It stays so when the room shrinks."""
         block = self.document().findBlockByNumber(line - 1)
         if not block.isValid():
             return
+        self._shown = line
         rect = self.blockBoundingGeometry(block).translated(self.contentOffset())
         show_row(self, line - 1, rect.top(), rect.height())
 
