@@ -74,8 +74,12 @@ def _kind(node: cst.CSTNode) -> object:
     kind = type(node)
     if kind is cst.Slice:
         return [getattr(node, end) is not None for end in ("lower", "upper", "step")]
-    if kind in (cst.Integer, cst.Float, cst.SimpleString):
+    if kind in (cst.Integer, cst.Float, cst.Imaginary, cst.SimpleString):
         return node.evaluated_value  # type: ignore[attr-defined]
+    if kind in (cst.Arg, cst.Param, cst.Index):
+        return kind, node.star or ""  # type: ignore[attr-defined]
+    if kind is cst.FormattedString:
+        return cst.Module([]).code_for_node(node)
     return node.value if isinstance(node, cst.Name) else kind
 
 

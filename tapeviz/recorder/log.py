@@ -100,9 +100,15 @@ class Log:
         if not is_whole:
             self._unwritten["recorder, the snippet broke what sends: later events are lost"] = None
         self._is_deaf, self._kept = False, 0
-        for words in self._unwritten:
-            self.append((self.encoder.event, {"e": "note", "message": words}))
+        self.say_losses()
         return is_whole
+
+    def say_losses(self) -> None:
+        """Say what could not be written of the rows so far, each once."""
+        self.catch_up()
+        for words in [*self._unwritten]:
+            self.append((self.encoder.event, {"e": "note", "message": words}))
+        self._unwritten.clear()
 
     def catch_up(self) -> None:
         """Wait until all rows are encoded, for a limited time."""

@@ -120,8 +120,12 @@ class Session:
                 is_whole = self.log.hear_again()
             if is_whole and endings[-1].get("how") != "interrupted":
                 self._look_inside()
-            for event in endings:
+            *raised, end = endings
+            for event in raised:
                 self.recording.emit(event)
+            with suppress(KeyboardInterrupt):
+                self.log.say_losses()
+            self.recording.emit(end)
             self.log.close()
             self.tensors.end_run()
 

@@ -2048,6 +2048,34 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [],
         "def __init__(self, factor, **kwargs), hand them on by super().__init__(**kwargs)",
     ),
+    "a class that is no layer": (
+        "class Rate:\n    def __init__(self, lr):\n        pass\nRate(**options)",
+        "TypeError",
+        "Rate.__init__() got an unexpected keyword argument 'decay'",
+        [],
+        "Give it that: def __init__(self, lr, decay=None).",
+    ),
+    "a shape with None for the batch": (
+        "def pick(x):\n    if x: return x\nm(x)",
+        "ValueError",
+        "wanted shape (None, 4), found (2, 3)",
+        [e.HeldValue("x", "ndarray", shape=[2, 3], dtype="float64")],
+        "When line 3 raised this, x has shape (2, 3)",
+    ),
+    "a list of tensors for a variable": (
+        "xs.assign(y)",
+        "AttributeError",
+        "'list' object has no attribute 'assign'",
+        [e.HeldValue("xs", "list", size=1, kinds=["EagerTensor of shape (2,)"])],
+        "Line 1 asks xs, which is a list of 1 element, for assign, which it does not have.",
+    ),
+    "a list of variables for an array": (
+        "xs.ndim",
+        "AttributeError",
+        "'list' object has no attribute 'ndim'",
+        [e.HeldValue("xs", "list", size=1, kinds=["ResourceVariable of shape (2,)"])],
+        "Tensors and arrays have it: tf.constant(xs) makes a tensor of it.",
+    ),
     "a list that is filled in a function": (
         "def put(self, s, a):\n    self.buffer.append((s, a))\ns, a, r = zip(*self.buffer)",
         "ValueError",
@@ -2083,6 +2111,11 @@ def test_what_names_held_is_told(name: str) -> None:
         ("if c:\n    x = b\nelse:\n    f(x)", 4, ""),
         ("x = a\nfor i in j:\n    f(x)\n    x = b", 3, ""),  # made below in later turns
         ("x = a\ndef g():\n    f(x)\nx = b\ng()", 3, ""),
+        (
+            "def g():\n    x = []\n    x.append(a)\ndef h(x):\n    f(x)\nh(b)",
+            5,
+            "x is b of line 6.",
+        ),
     ],
 )
 def test_where_a_value_was_made(text: str, line: int, said: str) -> None:
@@ -2102,6 +2135,11 @@ def test_the_binding_that_was_recorded_tells_where_a_value_was_made() -> None:
         s.bind("x", s.tensor(), line=line)
         failure = Failure("ValueError", "bad shape", 4, "", (4,), held=held)
         assert ("x is made on line 3 as b" in explain_error(s.trace(), failure)) == said
+    s = Script("x = a\ndef g():\n    x = b\ng()\nf(x)")
+    for line in (1, 3):  # the later one is of another x
+        s.bind("x", s.tensor(), line=line)
+    failure = Failure("ValueError", "bad shape", 5, "", (5,), held=held)
+    assert "x is made on line 1 as a" in explain_error(s.trace(), failure)
 
 
 @pytest.mark.parametrize(

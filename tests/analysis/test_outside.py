@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from tapeviz.analysis.python.depths import read_depths
@@ -108,14 +111,15 @@ def test_a_value_that_came_back_as_it_was_has_nothing_else_in_it(value: float, l
         ("c = (1, 0.25)\ny = f(float(x)) * c", [1.0, 0.25], False),
         ("y = f(np.where(x.numpy() > 0.5, 1.0, 0.0))", [1.0, 0.0], True),
         ("y = f([[1.0, 2.0], [x.numpy(), 2.0]])", [[1.0, 2.0], [0.5, 2.0]], True),
+        ("y = f(np.int8(x)) + tf.constant([1, 2])", np.array([1, 2], np.int8), False),
+        ("y = f(np.int8(x)) + 300 - 1", np.int8(44), True),
+        ("y = f(np.int8(x)) - 44", np.int8(-44), False),
     ],
 )
-def test_a_list_of_literals_did_not_come_back(
-    text: str, values: list[float], is_linked: bool
-) -> None:
+def test_a_list_of_literals_did_not_come_back(text: str, values: Any, is_linked: bool) -> None:
     s, line = Script(text), text.count("\n") + 1
     s.left(s.tensor((), value=0.5), "float", line=line)
-    given = s.tensor((2,), value=values)
+    given = s.tensor(value=values, dtype=str(getattr(values, "dtype", "float32")))
     s.op("Mul", [given, s.op("Sin", [s.tensor((), value=0.5)], line=line)], line=line)
     assert (given in follow(s.trace()).came_back) is is_linked
 

@@ -36,6 +36,12 @@ PARTS = {
     ("tf.divide(y=a, x=b)", "divide(_a, _b)"): [],
     ("tf.shape(x)[0]", "shape(input=_x)[0]"): ["x"],
     ("not x", "-_x"): [],
+    ("f(*x) / f(x)", "_a / _a"): [],
+    ("f'a' / f'b'", "_a / _a"): [],
+    ("f'{x}' / f'{x}'", "_a / _a"): ["f'{x}'"],
+    ("(lambda *a: a) / (lambda a: a)", "_a / _a"): [],
+    ("1j / 2j", "_a / _a"): [],
+    ("x[*i]", "_v[_i]"): [],
     ("a if c else b", "_a if _c else _b"): ["a", "b", "c"],
 }
 

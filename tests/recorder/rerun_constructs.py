@@ -229,6 +229,9 @@ r = tf.compat.v1.nn.fused_batch_norm(y, b + 1.0, b)[0]
 return r * 2.0""",
     "string": """\
 return tf.strings.join([tf.strings.as_string(x[0, 0]), 'a'])""",
+    "optionals": """\
+rows = tf.RaggedTensor.from_row_lengths(x[0], [2, 4])
+return [tf.experimental.Optional.from_value(each) for each in (rows, (x * 2.0, b))]""",
     "ragged": """\
 r = tf.RaggedTensor.from_row_lengths(x[0], [1, 2, 3])
 return tf.reduce_sum(r * 2.0, axis=1)""",

@@ -355,6 +355,22 @@ def test_a_hook_that_fails_is_a_note_and_nothing_more(record: Record) -> None:
     assert seen.bound("x")
 
 
+def test_an_error_that_cannot_be_written_is_told(record: Record) -> None:
+    seen = record(
+        """
+        class Kind(type):
+            __name__ = property(lambda self: 1j)
+        class Odd(Exception, metaclass=Kind): pass
+        raise Odd
+        """
+    )
+    assert not seen.of(e.Raised)
+    assert [note.message for note in seen.of(e.Noted)] == [
+        "recorder, writing an event: TypeError: Object of type complex is not JSON serializable"
+    ]
+    assert isinstance(seen.events[-1], e.Ended)
+
+
 BROKEN_LIBRARY = """
 import {module}
 x = tf.Variable([1.0, 2.0])

@@ -484,7 +484,10 @@ EXPLANATIONS: tuple[tuple[str, str | Explain], ...] = (
         attributes.near_name,
     ),
     (r"[Ee]xpected .*\['.*\].*\['.*\]", containers.words_apart),
-    (r"\bNone\b", nones.may_end_without_return),
+    (
+        r"\b(?:got|received|given|found|returned|was|value)\W+None(?![\w,])",
+        nones.may_end_without_return,
+    ),
     (
         r"^(?:InvalidArgument|Aborted|Unimplemented)Error: "
         r"(?!.*(?:\[Op:__|Graph execution error))(?:.*\[Op:(?P<op>\w+)\])?",

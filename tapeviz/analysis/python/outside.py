@@ -219,9 +219,9 @@ def _is_literal(trace: Trace, tensor: TensorId, literals: Sequence[tuple[float, 
     value = trace.value(tensor)
     if value is None or value.dtype.kind not in "iuf":
         return False
-    found = value.ravel()
+    found, dtype = value.ravel(), value.dtype if value.dtype.kind == "f" else None
     made = (
-        np.array(literal, value.dtype)
+        np.array(literal, dtype)  # a whole number beyond those of the dtype has no array of it
         for literal in literals
         if len(literal) == found.size and max(map(abs, literal), default=0.0) < 1e15
     )

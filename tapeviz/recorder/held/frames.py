@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from .. import limits, private
 from ..hooks.definitions import parsed
+from ..hooks.instrument import HOOKS
 from ..private import is_instance
 from .paths import attributes_of, documented_parameters, is_of_tensorflow, parameters_of, value_of
 
@@ -87,7 +88,7 @@ def _expressions(filename: str, frame: FrameType, line: int) -> Iterator[ast.exp
     known = cache.get(filename)
     tree = parsed("".join(known[2]) if known is not None and len(known) == 4 else "")
     own = [*frame.f_locals] if frame.f_locals is not frame.f_globals else frame.f_code.co_names
-    names = [ast.Name(name) for name in own]
+    names = [ast.Name(name) for name in own if not name.startswith(HOOKS)]
     first, others = list[ast.expr](), list[ast.expr]()
     for node in _outermost(tree):
         is_here = node.lineno <= line <= (node.end_lineno or node.lineno)

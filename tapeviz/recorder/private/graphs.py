@@ -175,12 +175,13 @@ def _widest(value: Any) -> Any:
 
 def specs_of_optionals(graph: Any) -> list[Any]:
     """List for each output of a traced function that is a ``tf.experimental.Optional`` the
-    ``TensorSpec`` of each tensor in it; ``None`` for others."""
+    ``TensorSpec`` of each tensor in it; ``None`` for others, and for one that holds a ragged tensor
+    or what else it keeps in another form."""
     specs: list[Any] = []
     for output in tf.nest.flatten(graph.structured_outputs):
         spec = None
         if isinstance(output, tf.experimental.Optional):
-            parts = tf.nest.flatten(output.element_spec, expand_composites=True)
+            parts = tf.nest.flatten(output.element_spec)
             spec = parts if all(isinstance(part, tf.TensorSpec) for part in parts) else None
         count = 0 if output is None else len(tf.nest.flatten(output, expand_composites=True))
         specs += [spec] * count

@@ -143,8 +143,8 @@ def _compared_with_itself(facts: CallFacts, begin: Op) -> Op | None:
         if not waiting:
             return None
         op = waiting.pop(min(waiting))
-        first, *others = (trace.maker(tensor) for tensor in op.inputs)
-        other = others[0] if op.type in _COMPARING and len(others) == 1 else None
+        sides = op.inputs if op.type in _COMPARING and len(op.inputs) == 2 else (None, None)
+        first, other = map(trace.maker, sides)
         if first is not None and other not in (None, first) and same.ops(first, other):
             stats = trace.stats(op.outputs[0])
             if (

@@ -148,7 +148,9 @@ def _of_tensors(case: Case, kind: str, code: str, name: str) -> str:
             f"keys. Take {looped.name}[{code}], or go over {looped.name}.items()."
         )
     kinds = [each.partition(" ")[0] for each in held.kinds] if held is not None else []
-    if held is not None and kinds and all(k.endswith(("Variable", "Tensor")) for k in kinds):
+    having = {"ndim": ("Tensor",)}.get(name, ("Variable", "Tensor"))
+    having = ("Variable",) if name.startswith("assign") else having
+    if held is not None and kinds and all(each.endswith(having) for each in kinds):
         key = repr(held.keys[0]) if held.keys else "0"
         return f"What it holds are tensors, which have it: {code}[{key}].{name}."
     if kind not in ("list", "tuple", "int", "float", "bool") or name.startswith("assign"):

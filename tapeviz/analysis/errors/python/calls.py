@@ -27,7 +27,7 @@ def unknown_keyword(case: Case) -> str:
         return words
     own = [each for each in _names_of_arguments(made) if each != "self"] if made else []
     if made and not any(each.arg == name for call in case.calls for each in call.keywords):
-        if made.name == "__init__":
+        if made.name == "__init__" and name in ("name", "trainable", "dtype"):
             return (
                 f"What line {case.line} runs makes a {callee} (line {made.lineno}) with {name}=. "
                 f"Keras gives each layer that it loads name, trainable and dtype. Take them, "

@@ -93,14 +93,16 @@ def _bound(case: Case, binding: Assigning, name: str) -> tuple[int, str]:
 
 
 def _filled(case: Case, name: str) -> tuple[int, str] | None:
-    """The only line that appends to a list, and a sentence about it."""
+    """The only line that appends to a list, and a sentence about it; None of an empty list."""
+    owner, held = read_text(case.text).owner, case.held.get(name)
     found = [
         call
         for call in case.nodes(ast.Call)
         if dotted(call.func) in (f"{name}.append", f"{name}.extend")
+        if "." in name or owner(call.lineno, name) == owner(case.line, name)
     ]
     code = case.text.segment(found[0]) if len(found) == 1 else ""
-    if not 0 < len(code) <= _LONGEST:
+    if not 0 < len(code) <= _LONGEST or (held is not None and held.size == 0):
         return None
     return found[0].lineno, f"{name} is filled on line {found[0].lineno} by {code}"
 
@@ -112,7 +114,7 @@ def _ran_last(case: Case, binding: Assigning, name: str, line: int = 0) -> bool:
     line = line or case.line
     scope = read_text(case.text).owner
     seen = [each.site.line for each in case.trace.bindings if each.name == name]
-    seen = [line for line in seen if scope(line, name) == scope(line, name)]
+    seen = [each for each in seen if scope(each, name) == scope(line, name)]
     if seen:
         return seen[-1] in lines_of(binding)
     is_rebound = any(

@@ -123,14 +123,16 @@ def _cut_short(case: Case, named: tuple[str, str]) -> str:
             isinstance(node, ast.Subscript)
             and isinstance(node.slice, ast.Slice)
             and node.slice.upper
+            and not (node.slice.lower or node.slice.step)
         ):
             held, end = (
                 case.held.get(ast.unparse(each)) for each in (node.value, node.slice.upper)
             )
             count = re.fullmatch(r"\d+", held_phrase(case, end)) if end is not None else None
-            if held is not None and held.shape and count and int(count[0]) > (held.shape[0] or 0):
+            rows = held.shape[0] if held is not None and held.shape else None
+            if held is not None and rows is not None and count and int(count[0]) > rows:
                 return (
-                    f"{held.name} has {held.shape[0]} rows, and {name} asks for {count[0]}: a "
+                    f"{held.name} has {rows} rows, and {name} asks for {count[0]}: a "
                     f"slice beyond the end gives what is there. Make {held.name} longer, or the "
                     f"other operand shorter."
                 )
