@@ -378,9 +378,9 @@ def _turn_what_is_left(
     if inner.sources or asks.sources:
         turn = body.add_input(number)
         step = body.add_constant(number, 1)
-        arguments = body.proto.signature.input_arg[-count - 1 : -1] if count else []
-        for argument, (dtype, shape) in zip(arguments, _taken_besides(inner), strict=True):
-            body.take_from_list(argument, dtype, shape, turn)
+        first = len(inner.definition.signature.input_arg) - count
+        body.take_from_lists(first, _taken_besides(inner), turn)
+        for argument in body.proto.signature.input_arg[first : first + count]:
             body.add_output(argument.name, functions.VARIANT)
             asking.add_input(functions.VARIANT)
             further.append(function.add_input(functions.VARIANT))

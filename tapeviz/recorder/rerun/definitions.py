@@ -254,21 +254,23 @@ class Edited:
         is_list = dtype == functions.VARIANT
         return self.add_list(functions.INT32) if is_list else self.add_variable(functions.INT32, "")
 
-    def take_from_list(self, argument: Any, dtype: int, shape: Any, index: str) -> None:
-        """Let an argument be a list, of which what used it uses an element."""
-        uses = list(self.proto.node_def)
-        self.proto.arg_attr.pop(list(self.proto.signature.input_arg).index(argument), None)
-        argument.type = functions.VARIANT
-        item = self.call(
-            "TensorListGetItem", [argument.name, index, self.add_shape(shape)], element_dtype=dtype
-        )
+    def take_from_lists(self, first: int, about: Sequence[tuple[int, Any]], index: str) -> None:
+        """Let arguments, from the one at ``first`` on, be lists, of which what used them uses an
+        element. ``about``: the dtypes and shapes of the elements."""
+        uses, items = list(self.proto.node_def), dict[str, str]()
+        for place, (dtype, shape) in enumerate(about, first):
+            argument = self.proto.signature.input_arg[place]
+            self.proto.arg_attr.pop(place, None)
+            argument.type = functions.VARIANT
+            given = [argument.name, index, self.add_shape(shape)]
+            items[argument.name] = self.call("TensorListGetItem", given, element_dtype=dtype)
         for node in uses:
-            if argument.name in node.input:
-                refs = [item if ref == argument.name else ref for ref in node.input]
+            if not items.keys().isdisjoint(node.input):
+                refs = [items.get(ref, ref) for ref in node.input]
                 del node.input[:]
                 node.input.extend(refs)
         for name, ref in list(self.proto.ret.items()):
-            self.proto.ret[name] = item if ref == argument.name else ref
+            self.proto.ret[name] = items.get(ref, ref)
 
     def _fresh_name(self) -> str:
         return f"tapeviz_{next(_numbers)}"
