@@ -95,6 +95,9 @@ def without_context() -> Iterator[None]:
     The context that there is, which hooks know, comes back in the place of a new one, and works as
     that would (``_set_context_locked`` of context.py). Seen in 2.15-2.21.
     """
+    if not hasattr(context, "_set_context_locked") or not hasattr(context, "_context"):
+        yield
+        return
     here, set_locked = context._context, context._set_context_locked
 
     def set_context_locked(made: Any) -> None:
