@@ -17,8 +17,6 @@ from .definitions import SIZE, TURNS, Edited
 _VARIABLE = "wanted turns"
 _LAST = limits.TURNS_AT_EITHER_END + 1
 """The turn before the first one that is read hands its values on to it."""
-
-
 _BYTES_AROUND = 192
 """Memory of a tensor in a list besides its elements: its object, its buffer, the allocator's."""
 
@@ -97,9 +95,8 @@ class TurnLists:
 
 
 class AllTurns(TurnLists):
-    """Keeps all turns in their order. Beyond
-    :data:`.limits.BYTES_TAKEN_BY_LOOP` it keeps no more, and
-    what it kept is of no use."""
+    """Keeps all turns in their order. Beyond :data:`.limits.BYTES_TAKEN_BY_LOOP` it keeps no more,
+    and what it kept is of no use."""
 
     counters = ((TURNS, functions.INT32), (SIZE, functions.INT64))
 
