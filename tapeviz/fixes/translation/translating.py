@@ -8,6 +8,7 @@ from functools import partial
 
 import libcst as cst
 
+from ...trace.ids import TensorId
 from ..forms import match
 from ..model import ErrorCase, FixCase
 from ..nodes import (
@@ -275,19 +276,21 @@ class Translated:
 
     def _as_scalar(self, call: cst.Call, value: cst.BaseExpression) -> cst.BaseExpression:
         """The value of ``t.item()``, which has no axes, whatever axes of length 1 ``t`` has."""
-        line, tensors = self.source.line(call), self.trace.tensors
-        left = [tensors.get(leave.tensor) for leave in self.trace.leaves if leave.site.line == line]
+        left = list(map(self.trace.tensors.get, self._left_on_line_of(call)))
         has_axes = any(tensor is not None and tensor.shape for tensor in left)
         if called_name(call) != "item" or not has_axes:
             return value
         return cst.parse_expression(f"{self.source.tf}.reshape({self.source.code(value)}, [])")
 
+    def _left_on_line_of(self, call: cst.Call) -> list[TensorId]:
+        """The tensors whose value left TensorFlow on the line of a call."""
+        line = self.source.line(call)
+        return [leave.tensor for leave in self.trace.leaves if leave.site.line == line]
+
     def _is_whole(self, call: cst.Call) -> bool:
         """Whether whole numbers left TensorFlow on the line of a call of ``int``, and no others."""
-        line, trace = self.source.line(call), self.trace
-        left = [leave.tensor for leave in trace.leaves if leave.site.line == line]
-        values = [trace.value(tensor) for tensor in left]
-        return bool(left) and all(v is not None and not (v % 1).any() for v in values)
+        values = [self.trace.value(tensor) for tensor in self._left_on_line_of(call)]
+        return bool(values) and all(v is not None and not (v % 1).any() for v in values)
 
     def _takes_out_integers(self, call: cst.Call) -> bool:
         """Whether only integers and booleans left TensorFlow on the line of ``int(…)``,
@@ -295,8 +298,7 @@ class Translated:
         dtype, which tensors of integers do not."""
         if called_name(call) not in (*LEAVING_FUNCTIONS, *LEAVING_METHODS):
             return False
-        line, tensors = self.source.line(call), self.trace.tensors
-        left = [tensors.get(leave.tensor) for leave in self.trace.leaves if leave.site.line == line]
+        left = list(map(self.trace.tensors.get, self._left_on_line_of(call)))
         return bool(left) and all(
             tensor is not None and tensor.dtype.startswith(("int", "uint", "bool"))
             for tensor in left
