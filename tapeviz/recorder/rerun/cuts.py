@@ -195,8 +195,8 @@ class _Cut:
         return False
 
     def _is_spoiled(self, ref: str, node: Any) -> bool:
-        """Whether what was left out may have written to a resource before a node uses it: another
-        node, or this one in an earlier turn."""
+        """Whether the resource that a node uses may have been written to before: by another node
+        that was left out, or by this one, a loop, in an earlier turn."""
         by = self._spoiled.get(ref, node.name)
         return by != node.name or (node.op in LOOPS and ref in self._spoiled)
 
