@@ -14,7 +14,7 @@ import pytest
 from tapeviz.analysis.errors.case import innermost_line, raised_by_called
 from tapeviz.analysis.errors.explain import explain_error
 from tapeviz.analysis.errors.python.documented import sentences
-from tapeviz.analysis.errors.table import EXPLANATIONS
+from tapeviz.analysis.errors.table import explanations, read_row
 from tapeviz.trace import events as e
 from tapeviz.trace.model import Failure, Trace
 
@@ -2272,7 +2272,7 @@ def may_begin_with_a_repeat(items: Iterable[tuple[Any, Any]]) -> bool:
 
 def test_a_search_begins_once_in_a_long_word() -> None:
     """Else it takes the square of the word's length, for which the window would stand still."""
-    patterns = [pattern for pattern, _ in EXPLANATIONS]
+    patterns = [pattern for pattern, _ in explanations()]
     assert [p for p in patterns if may_begin_with_a_repeat(parser.parse(p, re.DOTALL))] == []
     for pattern in (r"\w+ a", r"'?(\w*)b", r"(a|\d+ x)", r"(?:x?|y)[\w.]+"):
         assert may_begin_with_a_repeat(parser.parse(pattern))
@@ -2302,5 +2302,15 @@ def hidden_rows(rows: Iterable[tuple[str, Any]]) -> list[str]:
 
 
 def test_no_row_stands_behind_one_that_answers_the_same_pattern() -> None:
-    assert hidden_rows(EXPLANATIONS) == []
+    assert hidden_rows(explanations()) == []
     assert hidden_rows([(r"a|b(c|d)[|]", "words"), (r"b(c|d)[|]", "others")]) == ["b(c|d)[|]"]
+
+
+def test_a_paragraph_of_the_file_is_a_row() -> None:
+    assert all(explain for _, explain in explanations())
+    assert read_row("one {SHAPE},\n|two\n    A word {line}\n    and {0}.") == (
+        r"one (\[[\d,? ]*\]|\([\d,None ]*\)),|two",
+        "A word {line} and {0}.",
+    )
+    with pytest.raises(AttributeError):
+        read_row("one\n    -> python.names.nothing")

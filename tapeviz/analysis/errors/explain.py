@@ -18,7 +18,7 @@ from .case import Case, innermost_line, is_from, raised_by_called
 from .python.modules import command_for
 from .python.signatures import crossed_words
 from .raised_inside import reached_words
-from .table import EXPLANATIONS
+from .table import explanations
 from .tensors.operands import MOST_SHOWN, concerned, held_words, names_read
 from .tensors.origins import is_about_values, made_words
 
@@ -91,7 +91,7 @@ def explain_error(trace: Trace, failure: Failure | None = None) -> str:
         around = f"\n{said}" if "in user code:" in failure.message else ""
         said = f"{inner.type}: {inner.message}{around}"
     text, words = SourceText(trace.source), ""
-    for pattern, explain in EXPLANATIONS:
+    for pattern, explain in explanations():
         match = re.search(pattern, said, re.IGNORECASE | re.DOTALL)
         if match is None:
             continue

@@ -9,13 +9,11 @@ from itertools import islice
 
 from ....text.messages import first_words
 from ....text.names import dotted
-from ..case import Case, Explain
+from ..case import Case
 from ..python.documented import asked_words
-from ..python.operators import no_whole_number
 from ..python.signatures import bound_calls
 from .operands import MOST_SHOWN, given_words, held_words, names_read, stored_otherwise
 
-_SHAPE = r"(\[[\d,?]*\])"
 LONG_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
 """Names of dtypes in messages of TensorFlow's C++ code (``DataTypeString``), and in Python."""
 
@@ -171,80 +169,3 @@ def no_index(case: Case) -> str:
         f"single ones. tf.gather(x, places, axis=1, batch_dims=1) picks one from each row, "
         f"tf.gather(x, places) rows, tf.gather_nd elements by several axes."
     )
-
-
-ARGUMENT_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        r"Value for attr '\w+' of (?P<given>\w+) is not in the list of allowed values: "
-        r"(?P<allowed>[\w, ]+?)\s*; NodeDef: \{\{node (?P<op>\w+)\}\}",
-        refused_dtype,
-    ),
-    (
-        r"convert a NumPy array to a Tensor \(Unsupported object type (\w+)",
-        "Line {line} gives TensorFlow an array of dtype object, whose elements are Python values, "
-        "among them one of type {0}. Make its elements numbers of one kind: x.astype(np.float32); "
-        "fill in missing values and texts before. Of arrays of one length np.stack(x) makes one; "
-        "tf.ragged.constant(x) keeps other lengths.",
-    ),
-    (
-        r"Value passed to parameter '\w+' has DataType (?P<given>\w+) not in list of allowed "
-        r"values: (?P<allowed>\w+(?:, \w+)*)",
-        refused_dtype,
-    ),
-    (
-        r"Expected (?:concatenating )?dimensions? in the range \[-?\d+, (?P<rank1>\d+)\), but got "
-        r"(?P<axis1>-?\d+)"
-        r"|Invalid reduction dimension \(?(?P<axis2>-?\d+) for input with (?P<rank2>\d+)"
-        r"|Tried to expand dim index (?P<axis3>-?\d+) for tensor with (?P<rank3>\d+)"
-        r"|must be in the range \[-?\d+, (?P<rank4>\d+)\) where .* Received: dim=(?P<axis4>-?\d+)",
-        axis_out_of_range,
-    ),
-    (
-        r"must have compatible batch dimensions: " + _SHAPE + r" vs\.? " + _SHAPE,
-        "Line {line} multiplies batches of matrices of the shapes {0} and {1}. All axes but the "
-        "last two number the matrices, and must be equal in both, or 1 in one of them. "
-        "Look at these axes, or use tf.einsum to say which are multiplied.",
-    ),
-    (
-        r"'(?:\w*Variable|float|\w*Tensor)' object cannot be interpreted as an integer"
-        r"|'numpy\.float\d+' object has no attribute '__index__'",
-        no_whole_number,
-    ),
-    (
-        r"are valid indices, got (?:[^\n]*shape=(?P<shape>\([\d, ]+\)), dtype=u?int"
-        r"|(?P<list>\[[\d, ]+\])|(?P<other>[^\n]*))",
-        no_index,
-    ),
-    (
-        r"'(list|tuple|dict|dict_\w+|range|ndarray|set|str)' object is not an iterator",
-        "Line {line} takes the next element of a {0}, which holds elements but counts none off. "
-        "Make an iterator of it once, it = iter(values), and take next(it); or write a loop.",
-    ),
-    (
-        r"'_?\w*Dataset' object is not (?:an iterator|subscriptable)",
-        "Line {line} takes an element of a dataset as of a list or an iterator. "
-        "Write next(iter(dataset)) for the first one, or loop over dataset.take(n).",
-    ),
-    (
-        r"Dimensions (\d+) and (\d+) are not compatible",
-        "Line {line} puts tensors together that have {0} and {1} rows, as parts of the same "
-        "samples. All have to have equally many along the first axis.",
-    ),
-    (
-        r"(?:Ranks of all input tensors should match: shape\[\d+\] = |Shapes of all inputs must "
-        r"match: values\[\d+\]\.shape = |must have the same size and shape\.\s+Input \d+: )"
-        + _SHAPE
-        + r" (?:vs\.? shape\[\d+\] =|!= (?:values\[\d+\]\.shape =|input \d+:)) "
-        + _SHAPE,
-        "Line {line} puts tensors of the shapes {0} and {1} together. tf.stack needs one shape, "
-        "tf.concat equally many axes. tf.expand_dims gives one an axis more; tf.reshape, tf.pad or "
-        "tf.broadcast_to gives them one shape.",
-    ),
-    (
-        r"non-rectangular Python sequence|inhomogeneous shape",
-        "Line {line} makes a tensor of lists that have different lengths. A tensor has as many "
-        "elements in each row. Pad the short ones, or make a tf.ragged.constant of them.",
-    ),
-)
-"""Rows of :data:`tapeviz.analysis.errors.table.EXPLANATIONS`: messages of TensorFlow 2.15 to 2.21,
-Keras 2 and 3."""

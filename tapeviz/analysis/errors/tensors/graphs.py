@@ -6,7 +6,7 @@ import ast
 
 from ....text.names import calls_in, dotted, targets_of
 from ....text.trees import lines_of
-from ..case import Case, Explain
+from ..case import Case
 
 
 def symbolic_truth(case: Case) -> str:
@@ -70,55 +70,3 @@ def out_of_function(case: Case) -> str:
         f"a tensor is a part of the function's graph and has no value outside of it. Return it "
         f"from the function, and use what comes back."
     )
-
-
-GRAPH_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        r"symbolic `?tf\.Tensor`? as a Python `bool`",
-        symbolic_truth,
-    ),
-    (
-        r"Cannot convert a symbolic tf\.Tensor .* to a numpy array",
-        "Line {line} hands a symbolic tensor to NumPy, and it has no value yet. "
-        "A graph is built first and computed later. "
-        "Use the tf operation of the same name in place of the np one.",
-    ),
-    (
-        r"only supports singleton tf\.Variables|tried to create variables on (?:a )?non-first call",
-        variable_of_each_call,
-    ),
-    (
-        r"could not be lifted out of a `?tf\.function",
-        "Line {line} makes a tf.Variable while a function or a model is traced, from a value "
-        "that only the trace knows; and it would be another variable at each call. "
-        "Make it once: in a layer by self.add_weight(…) in __init__ or build, else before the "
-        "function is called.",
-    ),
-    (
-        r"InaccessibleTensorError|is out of scope",
-        out_of_function,
-    ),
-    (
-        r"FailedPreconditionError.*(?:not exist|uninitialized|Could not find variable)",
-        "Line {line} reads a variable that has no value yet. "
-        "In graph mode variables get theirs when their initializer runs. "
-        "Run sess.run(tf.global_variables_initializer()) first.",
-    ),
-    (
-        r"must feed a value for placeholder",
-        "Line {line} computes something that depends on a placeholder, and no value was given "
-        "for it. Add feed_dict={{x: value}} to sess.run.",
-    ),
-    (
-        r"tf\.placeholder\(\) is not compatible with eager",
-        "Placeholders belong to graphs, and TensorFlow 2 runs each operation at once. "
-        "Use a tensor with values in place of the one on line {line}, or call "
-        "tf.compat.v1.disable_eager_execution() at the top.",
-    ),
-    (
-        r"Tensor\.(\w+) is (?:undefined|meaningless|not available) when eager",
-        "Line {line} asks a tensor for its {0}, which only tensors of a graph have. "
-        "TensorFlow 2 runs each operation at once and keeps no graph. "
-        "What computed a tensor is known to the tape alone.",
-    ),
-)

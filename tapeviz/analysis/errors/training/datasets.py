@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from ....text.names import called_name
-from ..case import Case, Explain
+from ..case import Case
 
 _WITH_FUNCTIONS = ("map", "filter", "flat_map", "interleave", "take_while", "group_by_window")
 """Methods of datasets that hand the parts of an element, if that is a tuple, to a function as
@@ -131,59 +131,3 @@ def no_labels(case: Case) -> str:
                 f"a dataset whose elements are pairs of inputs and labels."
             )
     return ""
-
-
-DATASET_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (r"^StopIteration|OutOfRangeError.*End of sequence", no_element_left),
-    (
-        r"`generator` yielded an element of (shape|type) (.*?) where an element of "
-        r"(?:shape|type) (.*?) was expected",
-        "Line {line} takes an element of a dataset, whose generator yielded one of {0} {1}; the "
-        "output_signature given to from_generator says {2}. Yield such elements, or correct the "
-        "signature; None in its shape stands for an axis whose length varies.",
-    ),
-    (
-        r"`generator` yielded an element that (?:could not be converted to the expected type"
-        r"|did not match the expected structure).*?The expected (?:type|structure) was (.*?), but "
-        r"the yielded element was (.{1,60}?)\.?\n",
-        "Line {line} takes an element of a dataset, whose generator yielded the value {1}; the "
-        "output_signature given to from_generator says {0}. Both need the same structure of tuples "
-        "or dicts, and the same dtypes.",
-    ),
-    (
-        r"Cannot batch tensors with different shapes in component \d+\. First element had shape "
-        r"(\[.*?\]) and element \d+ had shape (\[.*?\])",
-        "Line {line} takes a batch of elements of the shapes {0} and {1}, and batch joins elements "
-        "of one shape only. Use padded_batch, which fills up the short ones, or ragged_batch. Or "
-        "give all the same shape before, in map, as by tf.image.resize for pictures.",
-    ),
-    (
-        r"(?:<lambda>|tf__\w+)\(\) takes (?P<takes>[\w ]+?) positional arguments? but "
-        r"(?P<given>\d+) (?:was|were) given"
-        r"|(?:<lambda>|tf__\w+)\(\) missing \d+ required positional arguments?",
-        parts_of_element,
-    ),
-    (
-        r"values to unpack \(expected (?P<count>\d+)|cannot unpack non-iterable (?P<single>[\w.]+)",
-        unpacked_elements,
-    ),
-    (
-        r"Unrecognized data type: (\w+)=.*?\(of type <class '([\w.]+)'>\)",
-        "Line {line} gives Keras a {1} as {0}. It takes arrays of NumPy, tensors, datasets, and "
-        "lists of arrays for a model of several inputs. Make it one array: np.array({0}).",
-    ),
-    (
-        r"'OptionalFromValue' Op passed list of length 0"
-        r"|_minimum_control_deps.*Can not convert a NoneType",
-        "The train_step or test_step of the model that line {line} trains returns nothing. Keras "
-        "shows what it returns. End it with a dict, as in return {{'loss': loss}}.",
-    ),
-    (
-        r"The dataset length is unknown|The dataset is infinite",
-        "Line {line} asks a dataset for its length, which only its elements tell: it is made by a "
-        "generator, filtered, flattened or repeated. Count them in a loop, or say it by "
-        "dataset.apply(tf.data.experimental.assert_cardinality(n)).",
-    ),
-    (r"^ValueError: None values not supported", no_labels),
-)
-"""In the order in which they are asked: the first that has words is shown."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..case import Case, Explain
+from ..case import Case
 from .keras import unknown_word
 
 
@@ -50,52 +50,3 @@ def other_weights(case: Case) -> str:
         f"one of shape {own}, so it was saved from a model whose layers have other sizes. Build "
         f"the model as it was when it was saved; for a new last layer load before it is added."
     )
-
-
-FILE_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        r"FileNotFoundError: .*?unable to open file: name = '(.*?)'"
-        r"|FileNotFoundError: .*'(.*?)'"
-        r"|NotFoundError: (?:\{\{.*?\}\} ?)?(?:Error in user-defined function .*?Iterator::\S+: )?"
-        r"([^;\n]+); No such file or directory"
-        r"|File not found: filepath=(.+?)\. Please ensure|No file or directory found at ([^\n]+)"
-        r"|SavedModel file does not exist at: (.*?)/\{saved_model"
-        r"|Failed to find any matching files for ([^\n]+)",
-        no_file,
-    ),
-    (
-        r"(?:Could not locate (?:class|function) '|Cannot deserialize object of type `"
-        r"|Unknown (?P<kind>layer|loss function|metric function|optimizer|initializer|regularizer|"
-        r"activation function): '?)(?P<name>\w+)",
-        unknown_part,
-    ),
-    (
-        r"Found zero restored functions for caller function",
-        "Line {line} calls a function of a loaded SavedModel that was saved without a trace, and "
-        "only traces are saved. Before tf.saved_model.save call it once on such an input, or give "
-        "its tf.function an input_signature.",
-    ),
-    (
-        r"variable\.shape=(?P<own>\(.*?\)), Received: value\.shape=(?P<was>\(.*?\))"
-        r"|Cannot assign value to variable.*variable shape (?P<own_2>\(.*?\)), and the assigned "
-        r"value shape (?P<was_2>\(.*?\))"
-        r"|incompatible tensor with shape (?P<was_3>\(.*?\)) when attempting to restore variable "
-        r"with shape (?P<own_3>\(.*?\))",
-        other_weights,
-    ),
-    (
-        r"cannot (?:pickle|serialize) '?([\w.]+)'? object"
-        r"|Can't (?:pickle|get local object) ([^\n]+)",
-        "Line {line} pickles or copies an object that cannot be taken apart, {0}{1}, or that holds "
-        "such a part. Keep numbers in its place: tensor.numpy(), model.get_weights(), or a file "
-        "written by model.save; tapes and functions are made anew where they are needed.",
-    ),
-    (
-        r"Python objects? that were not bound to checkpointed values"
-        r"|Unresolved object in checkpoint",
-        "What line {line} restores and what was saved do not have the same parts. Parts find each "
-        "other by the names they have in tf.train.Checkpoint(name=…) and as attributes, so give "
-        "the names that they had. tf.train.list_variables(path) shows what was saved.",
-    ),
-)
-"""In the order in which they are asked: the first that has words is shown."""

@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections.abc import Collection, Mapping
 
-from ..case import Case, Explain
+from ..case import Case
 
 # The functions whose names differ: tf.keras has the short one and keras the long one (Keras 3.0 to
 # 3.15); the classes have one name in all versions.
@@ -212,36 +212,3 @@ def unknown_rank(case: Case) -> str:
         f"Say it: y.set_shape([None, 3]) or y = tf.ensure_shape(y, [None, 3]), with your numbers, "
         f"just after the tensor is made."
     )
-
-
-KERAS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        r"expected axis -1 of input shape to have value (\d+), but received input with shape "
-        r"(\(.*?\))",
-        "The layer that line {line} runs was built for inputs whose last axis has {0} "
-        "elements, and got one of shape {1}. "
-        "Its weights have their shape since the first call. "
-        "Give it inputs of that size, or make the layer anew.",
-    ),
-    (
-        r"A KerasTensor (?:cannot be used as input to a TensorFlow function|is symbolic)"
-        r"|You are passing KerasTensor|Keras symbolic inputs/outputs do not implement",
-        "Line {line} hands the symbolic input or output of a Keras model to a function of "
-        "TensorFlow or NumPy; it describes what will be fed, and holds no numbers. "
-        "Call the model on a tensor and go on with what comes out, or put the function into a "
-        "keras.layers.Lambda.",
-    ),
-    (
-        r"add_weight\(|add_weight\(\) got multiple values",
-        "Line {line} calls add_weight as in Keras 2, with the name first. "
-        "In Keras 3 the first argument is the shape. "
-        "Write self.add_weight(shape=…, name='w').",
-    ),
-    (
-        r"Unknown variable: <|The optimizer cannot recognize variable",
-        "The optimizer on line {line} was made for other variables: it keeps a state for each "
-        "that it saw at its first use. "
-        "Make one optimizer for each model, or call optimizer.build(all_variables) before.",
-    ),
-)
-"""Models, layers and optimizers that are used in another way than Keras has them."""

@@ -7,9 +7,8 @@ import difflib
 import re
 
 from ....text.names import called_name
-from ..case import Case, Explain
+from ..case import Case
 
-_SHAPES = r"(\[[\d, ?None]*\])"
 _AXES = {
     "3": "samples, steps and features",
     "4": "samples, height, width and channels",
@@ -86,51 +85,3 @@ def no_layer(case: Case) -> str:
         f"given no name, so these names change from run to run. Name the layer where it is made, "
         f"name='{name}', or print [layer.name for layer in model.layers]."
     )
-
-
-LAYER_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        r"All `(inputs|outputs)` values must be KerasTensors\..*? invalid value <(\w+) name=",
-        "Line {line} gives a model a layer, {1}, among its {0}, and not what it makes of an input. "
-        "Call the layer on the tensor before it where it is made: "
-        "tf.keras.layers.{1}(…)(x).",
-    ),
-    (
-        r"All `(inputs|outputs)` values must be KerasTensors.*of type <class '[\w.]*EagerTensor",
-        "Line {line} makes a model of a tensor that has values, among its {0}. The inputs are made "
-        "by tf.keras.Input(shape), and the outputs by calling layers on these.",
-    ),
-    (
-        r"(?:Invalid input shape for input .*Expected shape |is incompatible with the layer: "
-        r"expected shape=)(\(.*?\)), (?:but input has incompatible shape |found shape=)(\(.*?\))",
-        shape_of_input,
-    ),
-    (
-        r"Unrecognized keyword arguments? passed to Model: \{.*'(input|output)':",
-        "Line {line} makes a model and calls an argument {0}, which has an s at its end: "
-        "tf.keras.Model(inputs=…, outputs=…).",
-    ),
-    (
-        r"dimensions in the output is <= 0 due to downsampling in \w+\..*input shape "
-        + _SHAPES
-        + r"|Computed output size would be (?:zero or )?negative.*inputs shape=(\(.*?\))`",
-        "On line {line} the filter of a layer is larger than its input, of shape {0}{1}. "
-        "Make the kernel smaller, or add padding='same'; layers of pooling before it make the "
-        "input smaller, too.",
-    ),
-    (
-        r"weight list of length (\d+), but the layer was expecting (\d+) weights",
-        "Line {line} sets {0} arrays as weights of a layer or model that has {1}. A layer that was "
-        "not called yet has none. Call it first, and set as many arrays as get_weights() gives.",
-    ),
-    (
-        r"No such layer: (?P<name>.+?)\. Existing layers are: \[(?P<names>.*?)\]",
-        no_layer,
-    ),
-    (
-        r"of layer [\"']?(\w+)[\"']? is incompatible with the layer: expected (min_)?ndim=(\d+), "
-        r"found ndim=(\d+)\. Full shape received: (\(.*?\))",
-        layer_rank,
-    ),
-)
-"""In the order in which they are asked: where two match a message, the first one answers."""

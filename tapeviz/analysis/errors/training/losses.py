@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from ..case import Case, Explain
+from ..case import Case
 from ..tensors.operands import read_shape
-
-_SHAPE = r"(\(.*?\))"
 
 
 def class_numbers(case: Case) -> str:
@@ -44,38 +42,3 @@ def element_by_element(case: Case) -> str:
         f"The loss on line {case.line} got labels of shape {case.match[1]} and predictions of "
         f"shape {case.match[2]}, and compares them element by element. {remedy}"
     )
-
-
-LOSS_ERRORS: tuple[tuple[str, str | Explain], ...] = (
-    (
-        rf"labels\.shape={_SHAPE} (?:of rank \d+ )?and logits\.shape={_SHAPE}"
-        rf"|(?:`target\.ndim - 1`\. Received|up until the last dimension): target\.shape={_SHAPE}, "
-        rf"output\.shape={_SHAPE}",
-        class_numbers,
-    ),
-    (
-        rf"in categorical_crossentropy.*Shapes {_SHAPE} and {_SHAPE} are incompatible",
-        element_by_element,
-    ),
-    (
-        rf"(?:same shape|same rank \(ndim\))\. Received: target\.shape={_SHAPE}, "
-        rf"output\.shape={_SHAPE}",
-        element_by_element,
-    ),
-    (  # y_true - y_pred of Keras 3
-        r"\{\{node compile_loss/[^}]*/sub\}\} = Sub\[.*input shapes: (\[.*?\]), (\[.*?\])\.",
-        element_by_element,
-    ),
-    (
-        rf"`logits` and `labels` must have the same shape, received \({_SHAPE} vs {_SHAPE}\)",
-        "The loss on line {line} got logits of shape {0} and labels of shape {1}, and compares "
-        "them element by element. Give both one shape, as by tf.reshape or tf.one_hot.",
-    ),
-    (
-        r"Received a label value of (-?\d+) which is outside the valid range of \[0, (\d+)\)",
-        "Line {line} got the label {0}, and with {1} outputs labels run from 0 to one less. "
-        "A sparse cross entropy takes the number of the right output, counted from 0. "
-        "Give the last layer as many units as there are classes, or count labels from 0.",
-    ),
-)
-"""In the order in which they are asked: the first that has words is shown."""
