@@ -121,17 +121,28 @@ def trust_words(finding: Finding) -> str:
 
 
 def plain_message(message: str) -> str:
-    """Take from an exception's message what TensorFlow puts around it.
+    """Take from an exception's message what TensorFlow and Keras put around it.
 
     The runtime begins with ``{{function_node …}}`` and ends with the op and the name that the call
     gave it, mostly an empty one (``raise_from_not_ok_status`` in ``framework/ops.py``). AutoGraph
     begins with "in user code:" and the frames of the traced functions (``autograph/impl/api.py``,
     the same from 2.15 to 2.21), those of the snippet marked ``*``; of these the innermost follows
-    what was said.
+    what was said. Of several lines of numbers, as Keras prints arguments, and of several frames in
+    packages ``…`` is left.
     """
     message = _NO_NAME.sub(r"\1", without_node_names(without_colours(message)))
-    if not message.startswith(_TRACED):
-        return message.strip()
+    if message.startswith(_TRACED):
+        message = _said_while_tracing(message) or message
+    return _LINES_OF_NUMBERS.sub("    …\n", _FRAMES_IN_PACKAGES.sub("    …\n", message)).strip()
+
+
+_LINES_OF_NUMBERS = re.compile(r"(?:^[ \d\[\]().,+e-]*\n){3,}", re.MULTILINE)
+_FRAMES_IN_PACKAGES = re.compile(
+    r'(?:^ *File "[^"\n]*[/\\](?:site|dist)-packages[/\\][^\n]*\n){2,}', re.MULTILINE
+)
+
+
+def _said_while_tracing(message: str) -> str:
     lines = message.removeprefix(_TRACED).strip("\n").splitlines()
     where, place = "", 0
     while place + 1 < len(lines) and (frame := _TRACED_FRAME.match(lines[place])):
@@ -140,7 +151,7 @@ def plain_message(message: str) -> str:
         place += 2
     said = dedent("\n".join(lines[place:])).strip()
     said = re.sub(r"^[\w.]+: ", "", said)
-    return "\n".join(filter(None, (said, where))) or message.strip()
+    return "\n".join(filter(None, (said, where)))
 
 
 def gradient_in_a_line(trace: Trace, finding: Finding) -> str:

@@ -774,6 +774,10 @@ RAISING = {
         "tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1], tf.ones([3, 2]))",
         ["line 2", "labels of shape (2,)", "predictions of shape (3, 2)"],
     ),
+    "jacobian of a list": (
+        TAPE + "    z = [y, 2 * y]\ntape.jacobian(z, x)",
+        ["jacobian on line 7 takes a single tensor as its target, and z is a list", "tf.stack"],
+    ),
     "batch_jacobian of a number": (
         TAPE + "    z = tf.reduce_sum(y)\ntape.batch_jacobian(z, x)",
         ["line 7", "z or the source is a single number", "tape.jacobian"],

@@ -1825,6 +1825,37 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         [e.HeldValue("y", "EagerTensor", shape=[2], dtype="float32")],
         "Line 1 leads to code that asks a value of type list for shape (y has shape (2,)",
     ),
+    "a letter of einsum for two lengths": (
+        "tf.einsum('bi,ji->bj', x, w)",
+        "InvalidArgumentError",
+        "Expected dimension 3 at axis 1 of the input shaped [3,4] but got dimension 4 [Op:Einsum]",
+        [
+            e.HeldValue("x", "EagerTensor", shape=[2, 3], dtype="float32"),
+            e.HeldValue("w", "ResourceVariable", shape=[3, 4], dtype="float32"),
+        ],
+        "the letter i stands for axis 1 of x (3 long) and axis 1 of w (4 long). A letter stands for "
+        'axes of one length. "bi,ij->bj" would fit.',
+    ),
+    "a term of einsum with too few letters": (
+        "tf.einsum('bi,ij->bj', x, w)",
+        "InvalidArgumentError",
+        "Expected input 0 to have rank 2 but got: 3 [Op:Einsum]",
+        [
+            e.HeldValue("x", "EagerTensor", shape=[2, 5, 3], dtype="float32"),
+            e.HeldValue("w", "ResourceVariable", shape=[3, 4], dtype="float32"),
+        ],
+        "the term bi stands for x, which has the shape (2, 5, 3).",
+    ),
+    "numbers of elements for gather_nd": (
+        "tf.gather_nd(q, actions)",
+        "InvalidArgumentError",
+        "index innermost dimension length must be <= params rank; saw: 5 vs. 2 [Op:GatherNd]",
+        [
+            e.HeldValue("q", "EagerTensor", shape=[5, 2], dtype="float32"),
+            e.HeldValue("actions", "EagerTensor", shape=[5], dtype="int32"),
+        ],
+        "is 5 long, and it names one element of a tensor of 2 axes: at most 2 numbers",
+    ),
     "an argument that the message names": (
         "tf.tile(a, 2)",
         "InvalidArgumentError",

@@ -58,3 +58,14 @@ def test_what_autograph_puts_around_a_message_goes_but_for_the_line_of_the_snipp
     )
     assert plain_message("too few [Op:MatMul] name: mine") == "too few [Op:MatMul] name: mine"
     assert plain_message("in user code: no, of the user") == "in user code: no, of the user"
+
+
+def test_lines_of_numbers_and_frames_in_packages_are_left_out_of_a_message() -> None:
+    numbers = "".join(f"       [0.{line}, -1e-3],\n" for line in range(5))
+    frame = '    File "/lib/site-packages/tensorflow/ops.py", line {}, in f\n'
+    own = '    File "/home/site.py", line 5, in f\n'
+    raised = f"input array([[1.0, 2.0],\n{numbers}       [3.0]]) does not fit\n"
+    assert plain_message(raised) == "input array([[1.0, 2.0],\n    …\n       [3.0]]) does not fit"
+    defined = "defined here:\n" + own + frame.format(1) + frame.format(2) + own + "out of scope"
+    assert plain_message(defined) == f"defined here:\n{own}    …\n{own}out of scope"
+    assert plain_message("shapes\n[2, 3]\n[3]") == "shapes\n[2, 3]\n[3]"

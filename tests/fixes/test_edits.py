@@ -2336,6 +2336,29 @@ _SIZES = "Matrix size-incompatible: In[0]: [{}], In[1]: [{}] [Op:MatMul]"
             ["y = logits + (1.0 - mask[:, None]) * 2.0"],
         ),
         (
+            'tf.einsum("abc,bb->ac", logits, mask)',
+            "Expected dimension 6 at axis 1 of the input shaped [2,6] [Op:Einsum]",
+            [],
+        ),
+        (
+            'tf.einsum("abc,ca->b", logits, mask)',
+            "Expected dimension 6 at axis 0 of the input shaped [2,6] [Op:Einsum]",
+            [
+                'tf.einsum("abc,ac->b", logits, mask)',
+                'tf.einsum("cba,ca->b", logits, mask)',
+            ],
+        ),
+        (
+            "tf.gather_nd(logits, mask)",
+            "index innermost dimension length must be <= params rank; saw: 6 vs. 3 [Op:GatherNd]",
+            ["tf.gather(logits, mask, axis=1, batch_dims=1)"],
+        ),
+        (
+            "z = [y, 2 * y]\ntape.jacobian(z, w)",
+            "'list' object has no attribute 'shape'",
+            ["z = tf.stack([y, 2 * y])\ntape.jacobian(z, w)"],
+        ),
+        (
             "def loss(model, x): 0\nloss(x, model)",
             "'list' object is not callable",
             ["def loss(model, x): 0\nloss(model, x)"],

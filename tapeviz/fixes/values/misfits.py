@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
 import libcst as cst
 
 from ...analysis.errors.case import Case
 from ...analysis.errors.python.old_names import CASTS, RENAMED
 from ...analysis.errors.tensors.arguments import LONG_NAMES
+from ...analysis.errors.tensors.einsum import fitting_equations
 from ...analysis.errors.tensors.operands import axes_added, named_operands, read_shape
 from ...analysis.errors.training.keras import present_name
 from ...text.messages import converted_lines
@@ -18,7 +20,7 @@ from ...text.source import SourceText
 from ...trace.model import Trace
 from ..forms import matches
 from ..model import Edit, ErrorCase
-from ..nodes import bare, called_name, dotted, elements, nodes_in
+from ..nodes import argument, bare, called_name, dotted, elements, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.numpy_words import METHODS, function_for_method
@@ -179,6 +181,40 @@ def transpose_to_fit(case: ErrorCase) -> Iterator[Edit]:
             plan = Plan(source, {node: f"{source.tf}.matmul({factors}, transpose_{which}=True)"})
             words = {"a": "first", "b": "second"}[which]
             yield from plan.edits(f"Transpose the {words} matrix, so that the shapes fit")
+
+
+def reorder_letters(case: ErrorCase) -> Iterator[Edit]:
+    """``tf.einsum("bi,ji->bj", x, w)`` of shapes [2, 3] and [3, 4] → of ``"bi,ij->bj"``."""
+    source = case.source
+    shapes = {held.name: held.shape for held in case.failure.held if held.dtype}
+    for call in case.nodes(cst.Call):
+        equation, *operands = [arg.value for arg in call.args] or [None]
+        if called_name(call) == "einsum" and isinstance(equation, cst.SimpleString):
+            known = [shapes.get(source.code(each)) for each in operands]
+            for fitting in islice(fitting_equations(str(equation.evaluated_value), known), 2):
+                plan = Plan(source, {equation: f'"{fitting}"'})
+                yield from plan.edits("Name the axes in the order in which they are")
+
+
+def gather_from_rows(case: ErrorCase) -> Iterator[Edit]:
+    """``tf.gather_nd(q, actions)`` of one number for each row →
+    ``tf.gather(q, actions, axis=1, batch_dims=1)``."""
+    source = case.source
+    for call, (tensor, places) in matches(case.nodes(cst.Call), "gather_nd(_a, _b)"):
+        taken = f"{source.code(tensor)}, {source.code(places)}, axis=1, batch_dims=1"
+        plan = Plan(source, {call: f"{source.tf}.gather({taken})"})
+        yield from plan.edits("Take one element of each row")
+
+
+def stack_target(case: ErrorCase) -> Iterator[Edit]:
+    """``tape.jacobian(z, x)`` of ``z = [y, 2 * y]`` → ``z = tf.stack([y, 2 * y])``."""
+    source = case.source
+    for call in case.calls("jacobian", "batch_jacobian"):
+        target = argument(call, 0, "target")
+        made = source.bound_to(target) if isinstance(target, cst.Name) else None
+        if isinstance(made, (cst.List, cst.Tuple)):
+            plan = Plan(source, {made: f"{source.tf}.stack({source.code(made)})"})
+            yield from plan.edits("Make one tensor of the targets")
 
 
 def fit_by_axes(case: ErrorCase) -> Iterator[Edit]:

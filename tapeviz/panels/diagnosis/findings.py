@@ -253,6 +253,10 @@ class FindingCard(Card):
         self._document.selecting.go_to_line(line)
 
 
+_MOST_LETTERS = 600
+"""Of an exception's message; all of it is in the output."""
+
+
 class ErrorCard(Card):
     """A card about the exception that ended the snippet, or about those of several blocks of a page
     that are alike."""
@@ -263,7 +267,9 @@ class ErrorCard(Card):
         super().__init__("trouble", theme)
         error = errors[0]
         self.add_title(error.type, Badge("nonfinite", "error", theme))
-        message = plain_message(error.message)[:600]
+        message = plain_message(error.message)
+        if len(message) > _MOST_LETTERS:
+            message = f"{message[:_MOST_LETTERS].rsplit(maxsplit=1)[0]} …"
         self.add_words(error.explanation or message)
         if error.explanation:
             self.add_words(message, "code")

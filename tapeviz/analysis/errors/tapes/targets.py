@@ -36,6 +36,12 @@ def no_tensor(case: Case) -> str:
             f"predictions were given where its settings stand. Make the loss first and call it "
             f"then, as in {case.match[1]}()(labels, predictions)."
         )
+    if call.method != "gradient" and all(each.kind != "other" for each in call.targets):
+        return (
+            f"{call.method} on line {case.line} takes a single tensor as its target, and {target} "
+            f"{_verb(target)} {kind}. Make one tensor of it in the tape's block, as by tf.stack, "
+            f"or ask for each of its tensors; for several calls the tape has to be persistent."
+        )
     if "numpy" not in case.match[1] and case.match[1].strip("_").lower() not in _PYTHON_TYPES:
         return (
             f"The {which} {name or 'given'} {_verb(name)} {kind}, no tensor or variable. "

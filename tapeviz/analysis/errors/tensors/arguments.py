@@ -141,7 +141,7 @@ def refused(case: Case) -> str:
     elif held := [*islice(held_words(case, statement), MOST_SHOWN)]:
         where = f" There {', '.join(held)}."
     other = stored_otherwise(case)
-    said, asked = said.replace(". ", "; "), "" if other else asked_words(case)
+    said, asked = re.sub(r"(?<!\bvs)\. ", "; ", said), "" if other else asked_words(case)
     words = f"Line {case.line} runs {op}, which cannot work with what it got: {said}.{where}"
     words = f"{words.removesuffix('.')}; {asked}." if asked else words
     return f"{words} {other}".strip()

@@ -71,7 +71,7 @@ def named_operands(
             fit = zip(held, (first, other), strict=True)
             if all(h is not None and h.shape == [*shape] for h, shape in fit):
                 return case.text.segment(node.left), case.text.segment(node.right)
-    known = [(words, shape) for words, shape in _shapes_on_line(case)]
+    known = [(words, shape) for words, shape in shapes_on_line(case)]
     found = [
         list(dict.fromkeys(words for words, shape in known if _is_same(shape, wanted)))
         for wanted in (first, other)
@@ -152,7 +152,7 @@ def _with_axes(own: OperandShape, opposite: OperandShape) -> Iterator[tuple[str,
 _MOST_AXES = 5
 
 
-def _shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
+def shapes_on_line(case: Case) -> Iterator[tuple[str, OperandShape]]:
     """The names on the line that mean tensors, and what ops on the line gave, with their shapes."""
     trace, statement = case.trace, case.statement
     if statement is None:
@@ -323,7 +323,7 @@ def given_words(case: Case) -> Sequence[str]:
     if bound is None:
         return ()
     said = re.findall(r"(?<=['`\"])\w+(?=['`\"])", case.failure.message)
-    computed = dict(_shapes_on_line(case))
+    computed = dict(shapes_on_line(case))
     words, unknown = list[str](), list[str]()
     named = sorted(bound.given.items(), key=lambda each: each[0] not in said)
     for name, given in (*named, *(("", each) for each in bound.spread)):
