@@ -1833,8 +1833,8 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
             e.HeldValue("x", "EagerTensor", shape=[2, 3], dtype="float32"),
             e.HeldValue("w", "ResourceVariable", shape=[3, 4], dtype="float32"),
         ],
-        "the letter i stands for axis 1 of x (3 long) and axis 1 of w (4 long). A letter stands for "
-        'axes of one length. "bi,ij->bj" would fit.',
+        "the letter i stands for axis 1 of x (3 long) and axis 1 of w (4 long). A letter stands "
+        'for axes of one length. "bi,ij->bj" would fit.',
     ),
     "a term of einsum with too few letters": (
         "tf.einsum('bi,ij->bj', x, w)",
