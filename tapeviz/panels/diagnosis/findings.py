@@ -254,7 +254,7 @@ class FindingCard(Card):
 
 
 _MOST_LETTERS = 600
-"""Of an exception's message; all of it is in the output."""
+"""The letters of an exception's message that a card shows; all of it is in the output."""
 
 
 class ErrorCard(Card):
