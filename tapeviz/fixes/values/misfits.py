@@ -188,9 +188,9 @@ def reorder_letters(case: ErrorCase) -> Iterator[Edit]:
     source = case.source
     shapes = {held.name: held.shape for held in case.failure.held if held.dtype}
     for call in case.nodes(cst.Call):
-        equation, *operands = [arg.value for arg in call.args] or [None]
+        equation = argument(call, 0, "equation")
         if called_name(call) == "einsum" and isinstance(equation, cst.SimpleString):
-            known = [shapes.get(source.code(each)) for each in operands]
+            known = [shapes.get(source.code(arg.value)) for arg in call.args[1:]]
             for fitting in islice(fitting_equations(str(equation.evaluated_value), known), 2):
                 plan = Plan(source, {equation: f'"{fitting}"'})
                 yield from plan.edits("Name the axes in the order in which they are")
