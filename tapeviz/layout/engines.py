@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 
 from .arrays import GraphArrays, read_graph
-from .bulk.large import draw_large
 from .components import components
 from .layered.layered import draw_layered, rank
 from .layered.loops import with_loops, without_loops
@@ -64,7 +63,7 @@ LAYOUTS = (
 """The names of all layouts, in the order of the menu."""
 
 CAREFUL = 400
-"""Connected parts of up to this many nodes are drawn by `draw_layered`."""
+"""Connected parts of up to this many nodes are drawn with care."""
 PERHAPS, VERTICES = 1500, 4000
 """Parts of up to ``PERHAPS`` nodes too, if nodes and dummies are at most ``VERTICES``."""
 
@@ -91,11 +90,10 @@ def draw_by_size(graph: GraphArrays, *, is_draft: bool = False) -> IndexedLayout
 
 
 def _drawn(graph: GraphArrays, is_draft: bool) -> IndexedLayout:
-    if graph.size > PERHAPS:
-        return draw_large(graph)
-    ranked = rank(graph)
-    careful = graph.size <= CAREFUL or ranked.vertices <= VERTICES
-    return draw_layered(ranked, is_draft=is_draft) if careful else draw_large(graph)
+    ranked = rank(graph, is_large=graph.size > PERHAPS)
+    if CAREFUL < graph.size <= PERHAPS and ranked.vertices > VERTICES:
+        ranked = rank(graph, is_large=True)
+    return draw_layered(ranked, is_draft=is_draft)
 
 
 def drawn_in_parts(graph: GraphArrays, draw: Engine, shape: float) -> IndexedLayout:

@@ -11,9 +11,9 @@ from tape_graphs import TAPES, lstm, random_dag, residual
 
 from tapeviz.layout import lay_out
 from tapeviz.layout.arrays import read_graph
-from tapeviz.layout.bulk.large import draw_large
 from tapeviz.layout.components import components
 from tapeviz.layout.engines import CAREFUL, drawn_in_parts
+from tapeviz.layout.layered.layered import draw_layered, rank
 from tapeviz.layout.picture import finished
 
 
@@ -36,7 +36,8 @@ def test_large_graphs_are_clear_and_run_forward(graph, direction: str) -> None:
 def test_the_same_engine_on_small_graphs(name: str) -> None:
     graph = TAPES[name]() if name in TAPES else ODD[name]
     arrays = read_graph(graph, "down")
-    layout = finished(arrays, drawn_in_parts(arrays, draw_large, 1.5), "layered", "down")
+    picture = drawn_in_parts(arrays, lambda part: draw_layered(rank(part, is_large=True)), 1.5)
+    layout = finished(arrays, picture, "layered", "down")
     check_complete(graph, layout)
     check_clear(layout)
     if name in TAPES:

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from tape_graphs import TAPES, mlp, random_dag, residual
 
 from tapeviz.layout.arrays import GraphArrays, read_graph
-from tapeviz.layout.bulk.order import inversions, order_all
-from tapeviz.layout.bulk.rows import bulk_rows, tightened_rows
 from tapeviz.layout.components import components
 from tapeviz.layout.layered.acyclic import edges_to_turn
 from tapeviz.layout.layered.balance import Fences, Springs, balance, within_fences
@@ -23,13 +21,15 @@ from tapeviz.layout.layered.blocks import gather_blocks
 from tapeviz.layout.layered.layers import Layers, cut_into_layers
 from tapeviz.layout.layered.ordering import (
     attempts,
+    first_orders,
     order_blocks,
     rows_by,
     straight_edges,
     total_crossings,
 )
 from tapeviz.layout.layered.ports import keep_apart, spread
-from tapeviz.layout.layered.ranking import longest_path, rank_nodes
+from tapeviz.layout.layered.ranking import longest_path, rank_nodes, tightened_rows
+from tapeviz.layout.layered.sweeping import order_by_sweeps
 from tapeviz.layout.packing import pack
 
 
@@ -162,22 +162,20 @@ def test_small_graphs_get_the_fewest_crossings(case: tuple[int, list[tuple[int, 
     assert crossings([row.tolist() for row in found]) == fewest
 
 
-def test_bulk_order_counts_like_the_careful_one() -> None:
+def test_sweeps_leave_few_crossings() -> None:
     graph = arrays_of(random_dag(120, 1.5, 3))
     edges = pairs(graph)
     ranks = tightened_rows(graph.size, edges)
-    rows = bulk_rows(np.array(ranks), graph.tails, graph.heads)
+    layers = cut_into_layers(ranks, edges, 12)
     short = [e for e in edges if ranks[e[1]] - ranks[e[0]] <= 12]
-    layers = cut_into_layers(ranks, short)
-    order = order_all(rows, [np.arange(len(rows.rank), dtype=float)])
-    place = np.empty(len(order))
-    place[order] = np.arange(len(order))
-    assert inversions(rows, order) == crossings_by_hand(layers, place)
-    start = np.lexsort((np.arange(len(rows.rank)), rows.rank))
-    assert inversions(rows, order) < 0.6 * inversions(rows, start)
+    assert len(layers.in_lanes) == len(edges) - len(short) > 0
+    key = order_by_sweeps(layers)
+    assert total_crossings(layers, key) == crossings_by_hand(cut_into_layers(ranks, short), key)
+    first = min(total_crossings(layers, start) for start in first_orders(layers))
+    assert total_crossings(layers, key) < 0.6 * first
 
 
-def test_bulk_rows_run_forward_and_are_not_much_longer() -> None:
+def test_tightened_rows_run_forward_and_are_not_much_longer() -> None:
     cases = [(mlp(4, backward=True), 1.1), (residual(12), 1.1), (random_dag(300, 1.2, 1), 1.5)]
     for tape, most in cases:
         graph = arrays_of(tape)

@@ -22,7 +22,7 @@ SOFTNESS = 1500.0
 """s in the formula, px: at d = s both terms pull with the same force."""
 STEP = 12.0
 """Px that a spring of weight 1 moves in one iteration."""
-ITERATIONS, DRAFT_ITERATIONS = 700, 150
+ITERATIONS, DRAFT_ITERATIONS, LARGE_ITERATIONS = 700, 150, 40
 """At most; the positions are nearly balanced after 700."""
 
 

@@ -21,6 +21,8 @@ def levels(slants: Sequence[Slant], band: float) -> list[int]:
     """For each slant by how many steps lower it begins, 0 to ``MOST``; ``band``: the height of a
     slant in px."""
     result = [0] * len(slants)
+    if len(slants) < 2:
+        return result
     for sign in (1.0, -1.0):
         # Of slants to the left the leftmost begins first; those to the right are mirrored.
         going = [

@@ -15,6 +15,7 @@ from ..arrays import Floats, GraphArrays, Ints
 from ..components import joined_parts
 from .balance import ITERATIONS, Fences, Springs, balance, within_fences
 from .layers import Layers
+from .ranking import topological_order
 
 BOX_GAP = 18.0
 WIRE_GAP = 14.0
@@ -51,7 +52,6 @@ def place_across(
     before, after = np.zeros(len(layers.rank)), np.zeros(len(layers.rank))
     before[: layers.real] = graph.across / 2
     after[: layers.real] = graph.across / 2 + graph.beside
-    group = _wires(layers)
     springs = _springs(graph, layers, np.nan_to_num(fixed))
     left = np.concatenate([row[:-1] for row in sequence])
     right = np.concatenate([row[1:] for row in sequence])
@@ -59,19 +59,32 @@ def place_across(
     boxes = is_box[left].astype(int) + is_box[right]
     gap = np.array([WIRE_GAP, BOX_TO_WIRE, BOX_GAP])[boxes]
     fences = Fences(left, right, after[left] + before[right] + gap)
+    group = _without_circles(fences, _wires(layers))
     count = int(group.max()) + 1
     grouped = _group_fences(fences, group)
     start = within_fences(np.zeros(count), grouped)
     moving = _group_springs(springs, group)
     wanted, bend = balance(count, moving, grouped, start, iterations)
     placed = within_fences(wanted, grouped)
-    merged = _merged(count, moving, placed, bend)
-    size = int(merged.max()) + 1
-    means = np.bincount(merged, placed, size) / np.bincount(merged, minlength=size)
-    try:
-        return within_fences(means, _group_fences(grouped, merged))[merged][group]
-    except ValueError:  # joining made a cycle: keep the almost straight ones
-        return placed[group]
+    merged = _without_circles(grouped, _merged(count, moving, placed, bend))
+    means = np.bincount(merged, placed) / np.bincount(merged)
+    return within_fences(means, _group_fences(grouped, merged))[merged][group]
+
+
+def _without_circles(fences: Fences, group: Ints) -> Ints:
+    """The groups, less those that may be both left and right of another: their members stay by
+    themselves."""
+    pairs = _group_fences(fences, group)
+    left, right = pairs.left.tolist(), pairs.right.tolist()
+    count = int(group.max()) + 1
+    onwards = topological_order(count, list(zip(left, right, strict=True)))
+    if len(onwards) == count:
+        return group
+    backwards = topological_order(count, list(zip(right, left, strict=True)))
+    in_order = np.zeros(count, dtype=bool)
+    in_order[onwards] = in_order[backwards] = True
+    alone = np.where(in_order[group], group, count + np.arange(len(group)))
+    return np.unique(alone, return_inverse=True)[1].reshape(-1)
 
 
 def _wires(layers: Layers) -> Ints:
@@ -80,8 +93,8 @@ def _wires(layers: Layers) -> Ints:
     every = max(HINGE, dummies // HINGES)
     group = np.arange(len(layers.rank))
     count = layers.real
-    for chain in layers.chains:
-        if len(chain) > 2:
+    for edge, chain in enumerate(layers.chains):
+        if len(chain) > 2 and edge not in layers.in_lanes:
             inner = np.array(chain[1:-1])
             pieces = layers.rank[inner] // every
             group[inner] = count + pieces - pieces[0]
@@ -99,7 +112,7 @@ def _springs(graph: GraphArrays, layers: Layers, docks: Floats) -> Springs:
     rest: list[float] = []
     weight: list[float] = []
     for edge, chain in enumerate(layers.chains):
-        if not graph.pull[edge]:
+        if not graph.pull[edge] or edge in layers.in_lanes:
             continue
         upper, lower = chain[0], chain[-1]
         passing = indegree[graph.tails[edge]] > 0 and outdegree[graph.heads[edge]] > 0

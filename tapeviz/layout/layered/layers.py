@@ -1,8 +1,9 @@
-"""Make rows of vertices from ranked nodes: a long edge has a dummy in each row it passes."""
+"""Make rows of vertices from ranked nodes: a long edge has a dummy in each row it passes, or a lane
+beside the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,6 +19,9 @@ class Layers:
     ``rank[v]`` is the row of vertex v, 0 at the top. ``chains[e]`` are the vertices of edge e
     from its upper to its lower end. Link k joins ``above[k]`` to ``below[k]`` in the next row;
     links are sorted by row.
+
+    The edges ``in_lanes`` have no dummies and no links: their middle vertex is the lane of their
+    upper end, vertex ``len(rank) + upper``, which is in no row.
     """
 
     real: int
@@ -25,28 +29,48 @@ class Layers:
     chains: tuple[tuple[int, ...], ...]
     above: Ints
     below: Ints
+    in_lanes: Set[int]
 
     @property
     def rows(self) -> int:
         return int(self.rank.max()) + 1
+
+    def gaps(self) -> list[Sequence[int]]:
+        """For each edge the row above each gap in which it may move sideways."""
+        rank = self.rank.tolist()
+        ends = [(rank[chain[0]], rank[chain[-1]]) for chain in self.chains]
+        return [
+            (top, bottom - 1) if edge in self.in_lanes else range(top, bottom)
+            for edge, (top, bottom) in enumerate(ends)
+        ]
 
 
 def dummies_needed(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> int:
     return sum(ranks[lower] - ranks[upper] - 1 for upper, lower in edges)
 
 
-def cut_into_layers(ranks: Sequence[int], edges: Sequence[tuple[int, int]]) -> Layers:
-    """Give each edge (upper, lower) a dummy in every row that it passes."""
+def cut_into_layers(
+    ranks: Sequence[int], edges: Sequence[tuple[int, int]], reach: int | None = None
+) -> Layers:
+    """Give each edge (upper, lower) a dummy in every row that it passes; one that goes down more
+    than ``reach`` rows gets a lane."""
+    span = [ranks[lower] - ranks[upper] for upper, lower in edges]
+    in_lanes = {edge for edge, rows in enumerate(span) if reach is not None and rows > reach}
+    size = len(ranks) + sum(rows - 1 for edge, rows in enumerate(span) if edge not in in_lanes)
     rank = list(ranks)
     chains: list[tuple[int, ...]] = []
-    for upper, lower in edges:
-        between = range(len(rank), len(rank) + ranks[lower] - ranks[upper] - 1)
+    links: list[tuple[int, int]] = []
+    for edge, (upper, lower) in enumerate(edges):
+        if edge in in_lanes:
+            chains.append((upper, size + upper, lower))
+            continue
+        between = range(len(rank), len(rank) + span[edge] - 1)
         rank.extend(range(ranks[upper] + 1, ranks[lower]))
         chains.append((upper, *between, lower))
-    links = [link for chain in chains for link in pairwise(chain)]
+        links.extend(pairwise(chains[-1]))
     links.sort(key=lambda link: rank[link[0]])
     above, below = np.array(links, dtype=np.intp).reshape(-1, 2).T
-    return Layers(len(ranks), np.array(rank, dtype=np.intp), tuple(chains), above, below)
+    return Layers(len(ranks), np.array(rank), tuple(chains), above, below, in_lanes)
 
 
 def neighbours(count: int, above: Ints, below: Ints) -> list[list[int]]:

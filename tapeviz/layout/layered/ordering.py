@@ -121,6 +121,20 @@ def _move(order: Ints, place: Ints, here: int, before: int) -> None:
     place[order[low:high]] = np.arange(low, high)
 
 
+def first_orders(layers: Layers) -> Iterator[Floats]:
+    """Numbers for each vertex to begin with: by a depth-first walk from the top, one from the
+    bottom, and by execution (insertion), in which a dummy is between the ends of its edge."""
+    by_row = np.argsort(layers.rank, kind="stable").tolist()
+    near = neighbours(len(layers.rank), layers.above, layers.below)
+    yield first_met(near, by_row)
+    yield first_met(near, reversed(by_row))
+    key = np.arange(len(layers.rank), dtype=np.float64)
+    for edge, chain in enumerate(layers.chains):
+        if edge not in layers.in_lanes:
+            key[list(chain[1:-1])] = (chain[0] + chain[-1]) / 2
+    yield key
+
+
 def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]:
     """(coarse blocks, first order) of each attempt; None: begin from the best order so far.
 
@@ -136,13 +150,7 @@ def attempts(layers: Layers, fine: Ints) -> Iterator[tuple[Ints, Floats | None]]
         layers.rank[layers.above],
         -(length[upper] + length[lower]),
     )
-    by_row = np.argsort(layers.rank, kind="stable").tolist()
-    near = neighbours(len(layers.rank), layers.above, layers.below)
-    starts = (
-        first_met(near, by_row),
-        first_met(near, reversed(by_row)),
-        _as_executed(layers),
-    )
+    starts = list(first_orders(layers))
     count = int(fine.max()) + 1
     paths = [_joined(count, upper, lower, rule) for rule in rules]
     for k in range(9):
@@ -166,11 +174,3 @@ def _joined(count: int, upper: Ints, lower: Ints, rule: Floats | Ints) -> Ints:
     while (head != head[head]).any():
         head = head[head]
     return np.unique(head, return_inverse=True)[1].reshape(-1)
-
-
-def _as_executed(layers: Layers) -> Floats:
-    """A first order by execution (insertion); a dummy starts between the ends of its edge."""
-    key = np.arange(len(layers.rank), dtype=np.float64)
-    for chain in layers.chains:
-        key[list(chain[1:-1])] = (chain[0] + chain[-1]) / 2
-    return key

@@ -7,6 +7,8 @@ next row, a little apart, so that arrow heads do not cover each other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import isnan, nan
 
 import numpy as np
 
@@ -29,68 +31,83 @@ of the smaller one."""
 def dock(graph: GraphArrays, layers: Layers, x: Floats, fixed: Floats) -> tuple[Floats, Floats]:
     """The position across the flow of each edge's upper end, and of its lower end.
 
-    ``fixed`` (edges, 2): where these must be, px from the centre of the box, nan for anywhere.
+    ``x``: of each vertex, and then of the lane of each node. ``fixed`` (edges, 2): where the docks
+    must be, px from the centre of the box, nan for anywhere. Edges that take one lane share a dock.
     """
     half = graph.across / 2
     ends = np.array([(chain[0], chain[-1]) for chain in layers.chains], dtype=np.intp)
     given = x[ends.reshape(-1, 2)] + fixed
+    places, halves, at = x.tolist(), half.tolist(), given.tolist()
     straight = np.array(
-        [_straight(chain, x, half, at) for chain, at in zip(layers.chains, given, strict=True)]
+        [_straight(chain, places, halves, at[e]) for e, chain in enumerate(layers.chains)]
     ).reshape(-1, 2)
-    below: list[list[int]] = [[] for _ in range(layers.real)]
-    above: list[list[int]] = [[] for _ in range(layers.real)]
+    # The edges at the lower (0) and at the upper side (1) of each box, from left to right.
+    boxes: list[list[list[int]]] = [[[] for _ in range(layers.real)] for _ in range(2)]
     for edge, chain in enumerate(layers.chains):
-        below[chain[0]].append(edge)
-        above[chain[-1]].append(edge)
-    sides = [(0, below), (1, above)]
-    for side, boxes in sides:
-        for edges in boxes:
-            edges.sort(key=lambda e: (_goes_to(layers.chains[e], x, given[e], side), e))
-    docks = np.where(np.isnan(given), _spread_all(x, half, straight, sides), given)
+        boxes[0][chain[0]].append(edge)
+        boxes[1][chain[-1]].append(edge)
+    docks = np.zeros_like(given)
+    for side, at_boxes in enumerate(boxes):
+        for edges in (each for each in at_boxes if len(each) > 1):
+            edges.sort(key=lambda e: (_goes_to(layers.chains[e], places, at[e], side), e))
+        _spread_all(layers, places, halves, straight, docks, side, at_boxes)
+    docks = np.where(np.isnan(given), docks, given)
     # If an edge could run straight but one of its docks was moved, the less crowded end follows.
-    crowd = np.array(
-        [(len(below[chain[0]]), len(above[chain[-1]])) for chain in layers.chains], dtype=np.intp
-    ).reshape(-1, 2)
     direct = np.array([len(chain) == 2 for chain in layers.chains], dtype=bool)
     crooked = np.flatnonzero(direct & (np.abs(docks[:, 0] - docks[:, 1]) > 0))
     crooked = crooked[~np.isnan(straight[crooked, 0])]
     for edge in crooked.tolist():
-        straight[edge] = docks[edge, int(crowd[edge, 1] >= crowd[edge, 0])]
-    if len(crooked):
-        docks = np.where(np.isnan(given), _spread_all(x, half, straight, sides), given)
+        upper, lower = layers.chains[edge]
+        straight[edge] = docks[edge, int(len(boxes[1][lower]) >= len(boxes[0][upper]))]
+    for side, at_boxes in enumerate(boxes):
+        moved = {layers.chains[edge][-side] for edge in crooked.tolist()}
+        again = [edges if vertex in moved else [] for vertex, edges in enumerate(at_boxes)]
+        _spread_all(layers, places, halves, straight, docks, side, again)
+    docks = np.where(np.isnan(given), docks, given)
     return docks[:, 0], docks[:, 1]
 
 
-def _goes_to(chain: Sequence[int], x: Floats, given: Floats, side: int) -> float:
+def _goes_to(chain: Sequence[int], x: Sequence[float], given: Sequence[float], side: int) -> float:
     """The position of an edge in the row next to its end on this side."""
-    far = float(given[1 - side])
-    if len(chain) == 2 and not np.isnan(far):
-        return far
-    return float(x[chain[-2 if side else 1]])
+    far = given[1 - side]
+    return far if len(chain) == 2 and not isnan(far) else x[chain[-2 if side else 1]]
 
 
 def _spread_all(
-    x: Floats, half: Floats, straight: Floats, sides: Sequence[tuple[int, list[list[int]]]]
-) -> Floats:
-    docks = np.zeros_like(straight)
-    for side, boxes in sides:
-        for vertex, edges in enumerate(boxes):
-            if edges:
-                wishes = straight[edges, side].tolist()
-                docks[edges, side] = list(spread(float(x[vertex]), float(half[vertex]), wishes))
-    return docks
+    layers: Layers,
+    x: Sequence[float],
+    half: Sequence[float],
+    straight: Floats,
+    docks: Floats,
+    side: int,
+    boxes: Sequence[Sequence[int]],
+) -> None:
+    """Write the docks of the edges of each box on this side to ``docks``."""
+    wishes, found = straight[:, side].tolist(), docks[:, side].tolist()
+    for vertex, edges in enumerate(boxes):
+        if not edges:
+            continue
+        shared = groupby(edges, lambda e: layers.chains[e][1] if e in layers.in_lanes else -e)
+        slots = [list(slot) for _, slot in shared]
+        places = spread(x[vertex], half[vertex], [wishes[slot[0]] for slot in slots])
+        for slot, place in zip(slots, places, strict=True):
+            for edge in slot:
+                found[edge] = place
+    docks[:, side] = found
 
 
-def _straight(chain: Sequence[int], x: Floats, half: Floats, given: Floats) -> tuple[float, float]:
+def _straight(
+    chain: Sequence[int], x: Sequence[float], half: Sequence[float], given: Sequence[float]
+) -> tuple[float, float]:
     """The docks at both ends with which the edge leaves and arrives straight; nan if it cannot."""
     upper, lower = chain[0], chain[-1]
     if len(chain) == 2:
-        known = given[~np.isnan(given)]
-        if len(known) == 0:
+        known = [at for at in given if not isnan(at)]
+        if not known:
             smaller = min(half[upper], half[lower])
             if abs(x[upper] - x[lower]) > LEVEL * smaller:
-                return np.nan, np.nan
-            middle = float(x[upper] + x[lower]) / 2
+                return nan, nan
+            middle = (x[upper] + x[lower]) / 2
             return middle, middle
         wires = known[0], known[0]
     else:
@@ -98,7 +115,7 @@ def _straight(chain: Sequence[int], x: Floats, half: Floats, given: Floats) -> t
     ends = []
     for vertex, wire, at in zip((upper, lower), wires, given, strict=True):
         reachable = abs(x[vertex] - wire) <= half[vertex] - corner(half[vertex])
-        ends.append(float(at) if not np.isnan(at) else float(wire) if reachable else np.nan)
+        ends.append(at if not isnan(at) else wire if reachable else nan)
     return ends[0], ends[1]
 
 
@@ -109,9 +126,13 @@ def corner(half: float) -> float:
 def spread(centre: float, half: float, straight: Sequence[float]) -> Iterator[float]:
     """The docks on a side from left to right; ``straight``: the wish of each edge, nan for none."""
     count = len(straight)
-    room = half - corner(half) if count > 1 else half
-    step = min(SPREAD, 2 * room / max(1, count - 1))
-    fixed = [k for k in range(count) if not np.isnan(straight[k])]
+    if count == 1:
+        wish = centre if isnan(straight[0]) else straight[0]
+        yield min(max(wish, centre - half), centre + half)
+        return
+    room = half - corner(half)
+    step = min(SPREAD, 2 * room / (count - 1))
+    fixed = [k for k in range(count) if not isnan(straight[k])]
     wanted = []
     for k in range(count):
         if fixed:

@@ -1,4 +1,4 @@
-"""Choose the row of each node of an acyclic graph, with the least sum of edge lengths."""
+"""Choose the row of each node of an acyclic graph, with a small sum of edge lengths."""
 
 from __future__ import annotations
 
@@ -22,6 +22,34 @@ def rank_nodes(count: int, edges: EdgePairs, weights: Sequence[float]) -> list[i
     ranks = shortest_ranks(count, pairs, loads, longest_path(count, pairs))
     lowest = min(ranks)
     return _balanced([rank - lowest for rank in ranks], pairs, loads)
+
+
+def tightened_rows(count: int, edges: EdgePairs) -> list[int]:
+    """Rows as those of `rank_nodes` in linear time, with longer edges: by longest path, then each
+    node moved towards the side with more edges.
+
+    Edges from sources do not count; at the end each source moves to the row above its first reader.
+    """
+    out: list[list[int]] = [[] for _ in range(count)]
+    into: list[list[int]] = [[] for _ in range(count)]
+    for tail, head in edges:
+        out[tail].append(head)
+        into[head].append(tail)
+    held = [sum(1 for tail in tails if into[tail]) for tails in into]
+    ranks = longest_path(count, edges)
+    order = topological_order(count, edges)
+    for _ in range(2):
+        for vertex in reversed(order):
+            if len(out[vertex]) > held[vertex]:
+                ranks[vertex] = min(map(ranks.__getitem__, out[vertex])) - 1
+        for vertex in order:
+            if held[vertex] > len(out[vertex]):
+                ranks[vertex] = max(map(ranks.__getitem__, into[vertex])) + 1
+    for vertex in order:
+        if not into[vertex] and out[vertex]:
+            ranks[vertex] = min(map(ranks.__getitem__, out[vertex])) - 1
+    used = {rank: k for k, rank in enumerate(sorted(set(ranks)))}
+    return [used[rank] for rank in ranks]
 
 
 def topological_order(count: int, edges: EdgePairs) -> list[int]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import Floats, GraphArrays, Ints
+from ..arrays import Floats, GraphArrays
 from ..model import Point
 from .bands import levels
 from .layers import Layers
@@ -60,11 +60,10 @@ def stack_rows(
     height = np.zeros(count)
     np.maximum.at(height, layers.rank[: layers.real], graph.along)
     turning: list[list[tuple[int, int]]] = [[] for _ in range(count - 1)]
-    for edge, (chain, track) in enumerate(zip(layers.chains, tracks, strict=True)):
-        top = int(layers.rank[chain[0]])
-        for i, (here, there) in enumerate(pairwise(track)):
-            if abs(here - there) > SAME:
-                turning[top + i].append((edge, i))
+    for edge, (gaps, track) in enumerate(zip(layers.gaps(), tracks, strict=True)):
+        for i, gap in enumerate(gaps):
+            if abs(track[i] - track[i + 1]) > SAME:
+                turning[gap].append((edge, i))
     aside, steps = np.zeros(count - 1), np.zeros(count - 1, dtype=np.intp)
     delays: Delays = {}
     for gap, turns in enumerate(turning):
@@ -73,7 +72,9 @@ def stack_rows(
         found = levels(slants, float(_band(aside[gap])))
         steps[gap] = max(found, default=0)
         delays.update(zip(turns, found, strict=True))
-    return stacked(height, aside, steps), delays
+    top = np.zeros(count)
+    top[1:] = np.cumsum(height[:-1] + _band(aside) + STEP * steps + LEAVE + ARRIVE)
+    return Rows(top.tolist(), (top + height).tolist(), steps.tolist()), delays
 
 
 def _band(aside: Floats) -> Floats:
@@ -82,53 +83,26 @@ def _band(aside: Floats) -> Floats:
     return band
 
 
-def stacked(height: Floats, aside: Floats, steps: Ints) -> Rows:
-    """Rows of these heights; ``aside[r]``: the most px that an edge moves sideways below row r."""
-    top = np.zeros(len(height))
-    top[1:] = np.cumsum(height[:-1] + _band(aside) + STEP * steps + LEAVE + ARRIVE)
-    return Rows(top.tolist(), (top + height).tolist(), steps.tolist())
-
-
 def tracks_of(layers: Layers, x: Floats, upper: Floats, lower: Floats) -> list[list[float]]:
-    """For each edge its position across the flow in each row, with the docks at both ends."""
+    """For each edge its position across the flow in each row, or in its lane, with the docks at
+    both ends. ``x``: of each vertex, and then of the lane of each node."""
+    places = x.tolist()
     return [
-        [float(upper[edge]), *x[list(chain[1:-1])].tolist(), float(lower[edge])]
-        for edge, chain in enumerate(layers.chains)
+        [above, *(places[vertex] for vertex in chain[1:-1]), below]
+        for chain, above, below in zip(layers.chains, upper.tolist(), lower.tolist(), strict=True)
     ]
 
 
 def route(
-    first_row: int, track: Sequence[float], rows: Rows, ends: Point, delays: Sequence[int]
+    gaps: Sequence[int], track: Sequence[float], rows: Rows, ends: Point, delays: Sequence[int]
 ) -> list[Point]:
     """A polyline from (track[0], ends[0]) down to (track[-1], ends[1]) that moves sideways between
-    rows only."""
+    rows only, from track[i] to track[i + 1] below row gaps[i]."""
     points = [(track[0], ends[0])]
-    for i in range(len(track) - 1):
-        here, there = track[i], track[i + 1]
+    for gap, late, (here, there) in zip(gaps, delays, pairwise(track), strict=True):
         if abs(here - there) > SAME:
-            late = delays[i] if delays else 0
-            early = rows.steps[first_row + i] - late
-            points.append((here, rows.bottom[first_row + i] + LEAVE + STEP * late))
-            points.append((there, rows.top[first_row + i + 1] - ARRIVE - STEP * early))
+            early = rows.steps[gap] - late
+            points.append((here, rows.bottom[gap] + LEAVE + STEP * late))
+            points.append((there, rows.top[gap + 1] - ARRIVE - STEP * early))
     points.append((track[-1], ends[1]))
-    return points
-
-
-def route_by_lane(
-    first_row: int, last_row: int, track: tuple[float, float, float], rows: Rows, ends: Point
-) -> list[Point]:
-    """A polyline from the upper end into a lane, down, and back to the lower end.
-
-    ``track``: the position across of the upper end, the lane and the lower end; ``ends``: the
-    positions along the flow of both ends.
-    """
-    above, lane, below = track
-    points = [(above, ends[0])]
-    if abs(above - lane) > SAME:
-        points.append((above, rows.bottom[first_row] + LEAVE))
-        points.append((lane, rows.top[first_row + 1] - ARRIVE))
-    if abs(below - lane) > SAME:
-        points.append((lane, rows.bottom[last_row - 1] + LEAVE))
-        points.append((below, rows.top[last_row] - ARRIVE))
-    points.append((below, ends[1]))
     return points
