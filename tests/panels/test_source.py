@@ -13,8 +13,8 @@ from tapeviz.analysis.model import Diagnosis
 from tapeviz.app.stage import CARD_BORDERS
 from tapeviz.document import Document
 from tapeviz.panels.look import Theme
-from tapeviz.panels.source.editor import PART
 from tapeviz.panels.source.line_marks import LineMark, marks_of
+from tapeviz.panels.source.long_text import PART
 from tapeviz.panels.source.panel import SourcePanel
 from tapeviz.panels.source.pasting import has_code
 from tapeviz.panels.source.repair_strip import listed

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetricsF,
@@ -18,7 +18,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QTextCursor,
-    QTextDocument,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QPlainTextEdit
@@ -32,15 +31,13 @@ from .extra_selections import ExtraSelections, LeftOut, Span
 from .gutters import ICON, NARROW_ROOM, BadgeGutter, Margin
 from .highlighter import Highlighter
 from .line_marks import LineMark, fill_of
+from .long_text import LongText
 from .pasting import code_of, has_code
 from .sight import keep_sideways, rows_in_sight, show_row
 
 SIZES = range(8, 33)
 COLUMNS = range(44, 89)
 """The least and most characters of a line to make room for."""
-PART = 100_000
-"""Characters, and more up to the end of the line, that a turn of the event loop takes of a long
-text."""
 NEAR_TEXT = 12
 """Px from a letter within which the pointer is over it."""
 BADGE_WIDTH, NARROW_BADGE = 46, ICON + NARROW_ROOM
@@ -48,7 +45,7 @@ BADGE_WIDTH, NARROW_BADGE = 46, ICON + NARROW_ROOM
 the second in a narrow window."""
 
 
-class Editor(QPlainTextEdit):
+class Editor(LongText):
     """The editor of the text. ``line_reached``: the user moved the cursor to another line."""
 
     line_reached = Signal(int)
@@ -64,10 +61,6 @@ class Editor(QPlainTextEdit):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._rest = ""
-        """The end of a long text that is not in the document yet."""
-        self._coming = QTimer(self, singleShot=True, interval=0)
-        self._coming.timeout.connect(self._take_part)
         self.setAccessibleName("Source")
         self.setAccessibleDescription("Escape, then Tab leaves the editor")
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -99,42 +92,14 @@ class Editor(QPlainTextEdit):
         self.updateRequest.connect(self._follow_scroll)
         self.cursorPositionChanged.connect(self._notice_line)
         self.cursorPositionChanged.connect(self._show_brackets)
+        self.arrived.connect(self._show_brackets)
         self.set_size(CODE)
 
     # Text
 
     def setPlainText(self, text: str) -> None:
-        """Replace the text. Of a long one the rest comes in later turns of the event loop, or at
-        once when somebody asks for the document."""
-        cut = text.find("\n", PART)
-        self._rest = text[cut:] if cut > 0 else ""
         self._shown = 0
-        super().document().setUndoRedoEnabled(not self._rest)  # what comes is no edit to undo
-        super().setPlainText(text.removesuffix(self._rest))
-        if self._rest:
-            self._coming.start()
-
-    def _take_part(self) -> None:
-        """Add the next part of a long text at its end."""
-        cut = self._rest.find("\n", PART)
-        part = self._rest[:cut] if cut > 0 else self._rest
-        self._rest = self._rest[len(part) :]
-        cursor = QTextCursor(super().document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(part)
-        if self._rest:
-            self._coming.start()
-        else:
-            super().document().setUndoRedoEnabled(True)
-            self._show_brackets()
-
-    def document(self) -> QTextDocument:
-        while self._rest:
-            self._take_part()
-        return super().document()
-
-    def toPlainText(self) -> str:
-        return super().toPlainText() + self._rest
+        super().setPlainText(text)
 
     # Look
 
@@ -164,7 +129,7 @@ class Editor(QPlainTextEdit):
     @property
     def is_going_on(self) -> bool:
         """Whether the rest of a long text comes, or its colours do: nobody edits it."""
-        return bool(self._rest) or self._highlighter.is_going_on
+        return self.is_coming or self._highlighter.is_going_on
 
     @property
     def size_px(self) -> int:
@@ -205,7 +170,7 @@ class Editor(QPlainTextEdit):
             self._extras.show()
 
     def _show_brackets(self) -> None:
-        pair = bracket_pair(super().document(), self.textCursor().position())
+        pair = bracket_pair(self.begun(), self.textCursor().position())
         if pair != self._extras.brackets:
             self._extras.brackets = pair
             self._extras.show()
@@ -250,7 +215,7 @@ class Editor(QPlainTextEdit):
         text = QFontMetricsF(self.font()).horizontalAdvance("0") * columns
         beside = self.margin.wanted_width() + self._badge_room()
         bar = self.verticalScrollBar().sizeHint().width()
-        return math.ceil(text + 2 * super().document().documentMargin()) + beside + bar
+        return math.ceil(text + 2 * self.begun().documentMargin()) + beside + bar
 
     def _badge_room(self) -> int:
         return max(self.badges.wanted_width(), NARROW_BADGE if self.is_narrow else BADGE_WIDTH)
