@@ -403,6 +403,24 @@ ROWS: dict[str, Row] = {
         "codebook_loss = tf.reduce_mean((q - tf.stop_gradient(z)) ** 2)",
         [[-0.2, 0.1], [0.0, 0.0]],
     ),
+    "a codebook in a layer": (
+        """
+        class Nearest(tf.keras.layers.Layer):
+            def __init__(self, start):
+                super().__init__()
+                self.book = tf.Variable(start)
+            def call(self, z):
+                q = tf.gather(self.book, tf.argmin(tf.reduce_sum((z - self.book) ** 2, -1)))
+                return z + tf.stop_gradient(q - z)
+        nearest = Nearest([[0.0, 1.0], [1.0, 0.0]])
+        w = tf.Variable([0.2, 0.9])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(nearest(w * 1.0) ** 2)
+        tape.gradient(loss, [nearest.book, w])
+        """,
+        "loss = loss + tf.add_n(nearest.losses)",
+        [[-0.2, 0.1], [0.0, 0.0]],
+    ),
     "the positions of top_k": (
         """
         scores = tf.Variable([0.1, 0.9, 0.5])

@@ -368,6 +368,29 @@ ROWS: dict[str, Row] = {
         "new_weights = [w - sgd.learning_rate * g for g, w in zip(slopes, new_weights)]",
         -0.09375,
     ),
+    "a list that map_structure writes": (
+        """
+        vs, x = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            steps = [x * 0.1, x * 0.2]
+            tf.nest.map_structure(lambda v, step: v.assign_sub(step), vs, steps)
+            y = vs[0] * vs[1]
+        tape.gradient(y, x)
+        """,
+        "vs_new = tf.nest.map_structure(lambda v, step: v - step, vs, steps)",
+        -0.28,
+    ),
+    "a list that a comprehension writes": (
+        """
+        vs, x = [tf.Variable(1.0), tf.Variable(2.0)], tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            [v.assign(v * x) for v in vs]
+            y = tf.add_n([v ** 2 for v in vs])
+        tape.gradient(y, x)
+        """,
+        "vs_new = [v * x for v in vs]",
+        30.0,
+    ),
     "a metric that is called": (
         """
         metric = tf.keras.metrics.BinaryCrossentropy(name="m")
