@@ -1846,6 +1846,13 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         ],
         "the term bi stands for x, which has the shape (2, 5, 3).",
     ),
+    "arguments of strategy.run that are no tuple": (
+        "strategy.run(step, args=x)",
+        "ValueError",
+        "positional args must be a list or tuple, got <class 'EagerTensor'>",
+        [],
+        "strategy.run(step, args=(x,))",
+    ),
     "numbers of elements for gather_nd": (
         "tf.gather_nd(q, actions)",
         "InvalidArgumentError",

@@ -18,7 +18,7 @@ from ..tapes import keras_calls, raising, slips
 from ..tapes.absent_modules import leave_out_module
 from ..tapes.both_outputs import give_symbolic
 from ..tapes.kept import compute_when_read
-from ..values import given
+from ..values import given, graph_blocks
 from ..values.filling import bind_new_tensor
 from ..values.misfits import (
     assign_in_place,
@@ -166,7 +166,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
             everywhere=True,
         ),
     ),
-    (r"InaccessibleTensorError|is out of scope", given.unroll_loop),
+    (r"InaccessibleTensorError|is out of scope", graph_blocks.unroll_loop),
     (r"InaccessibleTensorError|is out of scope", compute_when_read),
     (
         r"<lambda>\(\) takes 1 positional argument but \d+ were given",
@@ -189,8 +189,19 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (
         r"'(?P<name>\w+)' has shape (?P<before>\(.*?\)) before the loop, but shape "
         r"(?P<after>\(.*?\)) after",
-        given.let_shape_vary,
+        graph_blocks.let_shape_vary,
     ),
+    (
+        r"'(?P<name>\w+)' must (?:be defined before the loop|also be initialized in the)",
+        graph_blocks.begin_before,
+    ),
+    (r"'(?P<name>\w+)' has dtype float.* but dtype int", graph_blocks.divide_whole_in_branch),
+    (r"'(?P<name>\w+)' has dtype int.* but dtype float", graph_blocks.divide_whole_in_branch),
+    (r"Unknown variable: <", keras_calls.make_own_optimizer),
+    (r"A KerasTensor cannot be used as input to a TensorFlow function", keras_calls.wrap_in_layer),
+    (r"never been called and thus has no defined output", keras_calls.take_first_output),
+    (r"expected to return (\d+) gradients?, but returned (\d+)", raising.return_as_many),
+    (r"evenly divi", given.split_last_axis),
     (r"UnboundLocalError: (?:cannot access )?local variable '(\w+)'", given.declare_outer),
     (r"Could not interpret [\w ]+ identifier: (\w+)", given.spell_word),
 )

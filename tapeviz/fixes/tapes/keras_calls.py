@@ -1,4 +1,5 @@
-"""Edit calls of Keras that raise: those of Keras 2 that Keras 3 does not take, and ``predict``."""
+"""Edit calls of Keras that raise: those of Keras 2 that Keras 3 does not take, ``predict``, an
+optimizer for other variables, functions of TensorFlow on a model that is being built."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, argument, called_name, with_arguments
+from ..nodes import all_of, argument, called_name, read_names, with_arguments
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from ..translation.translating import called_model
@@ -89,3 +90,50 @@ def call_model(case: ErrorCase) -> Iterator[Edit]:
             if model := called_model(source, call):
                 plan.replace(call, model)
     yield from plan.edits("Call the model itself in place of predict")
+
+
+def make_own_optimizer(case: ErrorCase) -> Iterator[Edit]:
+    """``opt.apply_gradients`` for variables that ``opt`` was not built for → of a second optimizer,
+    made as the first one."""
+    source = case.source
+    for call in case.calls("apply_gradients", "minimize"):
+        if not isinstance(call.func, cst.Attribute):
+            continue
+        name = source.code(call.func.value)
+        made = [
+            each
+            for each in all_of(source.module, cst.Assign)
+            if [source.code(target.target) for target in each.targets] == [name]
+        ]
+        statement = source.statement_of(made[0]) if len(made) == 1 else None
+        if statement is not None:
+            owner, dot, last = name.rpartition(".")
+            plan = Plan(source)
+            other = f"{owner}{dot}{plan.fresh_name(f'{last}_2')}"
+            plan.after(statement, f"{other} = {source.code(made[0].value)}")
+            plan.replace(call.func.value, other)
+            yield from plan.edits("Make an optimizer of its own for these variables")
+
+
+def wrap_in_layer(case: ErrorCase) -> Iterator[Edit]:
+    """``tf.reduce_sum(h, axis=1)`` of what a layer of a model gives →
+    ``tf.keras.layers.Lambda(lambda h: tf.reduce_sum(h, axis=1))(h)``."""
+    source = case.source
+    symbolic = {each.name for each in case.failure.held if each.type == "KerasTensor"}
+    for node in (*case.nodes(cst.Call), *case.nodes(cst.BinaryOperation)):
+        given = symbolic & read_names(node)
+        if len(given) == 1 and source.code(node) not in symbolic:
+            (name,) = given
+            layer = f"{source.tf}.keras.layers.Lambda(lambda {name}: {source.code(node)})"
+            plan = Plan(source, {node: f"{layer}({name})"})
+            yield from plan.edits("Make a layer of the function")
+
+
+def take_first_output(case: ErrorCase) -> Iterator[Edit]:
+    """``model.output`` of a Sequential model, which has none in Keras 3 → ``model.outputs[0]``."""
+    source = case.source
+    for node in case.nodes(cst.Attribute):
+        if node.attr.value == "output":
+            model = source.code(node.value)
+            plan = Plan(source, {node: f"{model}.outputs[0]"})
+            yield from plan.edits(f"Take the first of the outputs of {model}")

@@ -9,7 +9,7 @@ import libcst as cst
 from ...analysis.errors.python.results import paired_by_key
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
-from ..nodes import all_of, argument, bare, called_name, dotted, is_call_to, nodes_in
+from ..nodes import all_of, argument, bare, called_name, dotted, elements, is_call_to, nodes_in
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.translating import Translated
@@ -288,3 +288,22 @@ def leave_out_parentheses(case: ErrorCase) -> Iterator[Edit]:
         if isinstance(call.func, cst.Attribute) and not call.args:
             plan.replace(call, source.code(call.func))
     yield from plan.edits("Leave out the parentheses: it is no function")
+
+
+def return_as_many(case: ErrorCase) -> Iterator[Edit]:
+    """``return dy, dy`` of the gradient function of a ``tf.custom_gradient`` of one argument →
+    ``return dy``."""
+    source, (wanted, given) = case.source, map(int, case.match.groups())
+    for function in all_of(source.module, cst.FunctionDef):
+        if not any(
+            dotted(each.decorator).endswith("custom_gradient") for each in function.decorators
+        ):
+            continue
+        for inner in all_of(function.body, cst.FunctionDef):
+            returned = [each.value for each in all_of(inner, cst.Return)]
+            plan = Plan(source)
+            for value in returned:
+                parts = [source.code(each) for each in elements(value)]
+                if value is not None and 0 < wanted < len(parts) == given:
+                    plan.replace(value, ", ".join(parts[:wanted]))
+            yield from plan.edits(f"Return {wanted} gradient{'s' * (wanted != 1)}")

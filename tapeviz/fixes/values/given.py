@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from ...analysis.errors.case import defining_lines
 from ...analysis.errors.training.keras import near_word
 from ..model import Edit, ErrorCase, ErrorFixFunction
-from ..nodes import all_of, called_name, dotted
+from ..nodes import all_of, argument, bare
 from ..plan import Plan
 
 
@@ -45,7 +44,7 @@ def put_into_list(case: ErrorCase) -> Iterator[Edit]:
         for place, arg in enumerate(call.args):
             name = arg.keyword.value if arg.keyword else (names[place : place + 1] or [""])[0]
             if name and re.search(rf"\b{name}\b", case.failure.message) and not arg.star:
-                code = source.code(arg.value)
+                code = source.code(bare(arg.value))
                 for given, kind in ((f"({code},)", "tuple"), (f"[{code}]", "list")):
                     plan = Plan(source, {arg.value: given})
                     yield from plan.edits(f"Give {name} as a {kind}")
@@ -87,6 +86,16 @@ def reduce_other_axis(case: ErrorCase) -> Iterator[Edit]:
         yield from plan.edits(f"Reduce along axis {axis}")
 
 
+def split_last_axis(case: ErrorCase) -> Iterator[Edit]:
+    """``tf.split(z, 2)`` of [11, 8], along the first axis by default → along the last one."""
+    source = case.source
+    for call in case.calls("split"):
+        if argument(call, 2, "axis") is None:
+            given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+            plan = Plan(source, {call: f"{source.code(call.func)}({given}, axis=-1)"})
+            yield from plan.edits("Split along the last axis")
+
+
 def divide_whole(case: ErrorCase) -> Iterator[Edit]:
     """``range(n / 2)``, and ``count = n / 2`` that is given to it → ``n // 2``."""
     source, plan = case.source, Plan(case.source)
@@ -108,40 +117,6 @@ def make_object(case: ErrorCase) -> Iterator[Edit]:
         if given and all(each is not None and each.dtype for each in given):
             plan = Plan(source, {call.func: f"{source.code(call.func)}()"})
             yield from plan.edits("Make an object of the class, and call it")
-
-
-def let_shape_vary(case: ErrorCase) -> Iterator[Edit]:
-    """A loop of a compiled function that changes a shape: tell AutoGraph which axis varies."""
-    source, found = case.source, case.match
-    before, after = (re.findall(r"\d+|None", found[key]) for key in ("before", "after"))
-    sizes = [a if a == b else "None" for a, b in zip(before, after, strict=False)]
-    loop = source.statement(case.failure.line)
-    if len(before) == len(after) and isinstance(loop, (cst.For, cst.While)):
-        shape = f"{source.tf}.TensorShape([{', '.join(sizes)}])"
-        plan = Plan(source)
-        options = f"shape_invariants=[({found['name']}, {shape})]"
-        plan.first(loop, f"{source.tf}.autograph.experimental.set_loop_options({options})")
-        yield from plan.edits(f"Let the shape of {found['name']} vary in the loop")
-
-
-def unroll_loop(case: ErrorCase) -> Iterator[Edit]:
-    """``for i in tf.range(tf.shape(x)[0])``, of which AutoGraph makes a graph of its own → ``for i
-    in range(x.shape[0])``; ``for row in x`` → ``in tf.unstack(x)``."""
-    source, plan = case.source, Plan(case.source)
-    lines = defining_lines(case.failure, case.trace.filename)
-    for loop in all_of(source.module, cst.For):
-        if not any(source.covers(loop, line) for line in lines):
-            continue
-        if isinstance(loop.iter, cst.Name):
-            plan.replace(loop.iter, f"{source.tf}.unstack({loop.iter.value})")
-        for call in all_of(loop.iter, cst.Call):
-            if dotted(call.func) == f"{source.tf}.range":
-                plan.replace(call.func, "range")
-            elif called_name(call) == "shape" and len(call.args) == 1:
-                plan.replace(call, f"{source.operand(call.args[0].value)}.shape")
-    yield from plan.edits(
-        "Let Python run the loop, so that its turns and what follows are one graph"
-    )
 
 
 def declare_outer(case: ErrorCase) -> Iterator[Edit]:

@@ -706,4 +706,124 @@ ROWS: list[tuple[str, str]] = [
         "kinds, _ = (tf.math.unsorted_segment_mean(x, tf.unique(x)[1], "
         "tf.reduce_max(tf.unique(x)[1]) + 1), tf.unique(x)[1])",
     ),
+    (
+        """
+        x = tf.constant([[1.0, 2.0, 3.0]])
+        w = tf.Variable(tf.ones([3, 2]))
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.einsum("bi,ji->bj", x, w))
+        tape.gradient(y, w)
+        """,
+        'y = tf.reduce_sum(tf.einsum("bi,ij->bj", x, w))',
+    ),
+    (
+        """
+        q = tf.Variable(tf.ones([3, 2]))
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather_nd(q, tf.constant([0, 1, 1])) ** 2)
+        tape.gradient(y, q)
+        """,
+        "y = tf.reduce_sum(tf.gather(q, tf.constant([0, 1, 1]), axis=1, batch_dims=1) ** 2)",
+    ),
+    (
+        """
+        x = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            z = [x ** 2, 3 * x]
+        tape.jacobian(z, x)
+        """,
+        "z = tf.stack([x ** 2, 3 * x])",
+    ),
+    (
+        """
+        w = tf.Variable(1.0)
+        @tf.function
+        def train(points):
+            for x in points:
+                with tf.GradientTape() as tape:
+                    loss = (w * x - 1.0) ** 2
+                w.assign_sub(0.1 * tape.gradient(loss, w))
+            return loss
+        train(tf.data.Dataset.from_tensor_slices([1.0, 2.0]))
+        """,
+        "loss = tf.constant(0.0)",
+    ),
+    (
+        """
+        @tf.function
+        def size(x):
+            if x < 1.0:
+                words = "small"
+            return words
+        size(tf.constant(3.0))
+        """,
+        'words = ""',
+    ),
+    (
+        """
+        @tf.function
+        def turns(n):
+            count = 0
+            while n != 1:
+                if n % 2 == 0:
+                    n = n / 2
+                else:
+                    n = 3 * n + 1
+                count += 1
+            return count
+        turns(tf.constant(7))
+        """,
+        "n = n // 2",
+    ),
+    (
+        """
+        opt = tf.keras.optimizers.SGD(0.1)
+        a, b = tf.Variable(1.0), tf.Variable(2.0)
+        opt.apply_gradients([(a, a)])
+        with tf.GradientTape() as tape:
+            loss = b ** 2
+        opt.apply_gradients([(tape.gradient(loss, b), b)])
+        """,
+        "opt_2.apply_gradients([(tape.gradient(loss, b), b)])",
+    ),
+    (
+        """
+        given = tf.keras.Input((4,))
+        hidden = tf.keras.layers.Dense(3)(given)
+        total = tf.reduce_sum(hidden, axis=1)
+        tf.keras.Model(given, total)
+        """,
+        "total = tf.keras.layers.Lambda(lambda hidden: tf.reduce_sum(hidden, axis=1))(hidden)",
+    ),
+    (
+        """
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        tf.keras.Model(model.inputs, model.output)
+        """,
+        "tf.keras.Model(model.inputs, model.outputs[0])",
+    ),
+    (
+        """
+        @tf.custom_gradient
+        def clip(x):
+            def grad(dy):
+                return dy, dy
+            return tf.clip_by_value(x, 0.0, 1.0), grad
+        x = tf.Variable(0.5)
+        with tf.GradientTape() as tape:
+            y = clip(x)
+        tape.gradient(y, x)
+        """,
+        "return dy",
+    ),
+    (
+        """
+        x = tf.Variable(tf.ones([3, 4]))
+        with tf.GradientTape() as tape:
+            mean, log_var = tf.split(x ** 2, 2)
+            y = tf.reduce_sum(mean * tf.exp(log_var))
+        tape.gradient(y, x)
+        """,
+        "mean, log_var = tf.split(x ** 2, 2, axis=-1)",
+    ),
 ]
