@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from ..trace.stats import Array
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.ops.custom_gradient import gradient_return_line
 from .causes.values.nonfinite import nonfinite_in_call
-from .flow.ancestry import EdgesInto, Position
-from .judging.forward_paths import without_forms
+from .flow.ancestry import Ancestry, EdgesInto, Position
+from .flow.dataflow import DataEdge
+from .judging.forward_paths import without, without_forms
 from .model import Warned
 from .numbers.began import runs_of
 from .numbers.first_bad import made_from_finite
@@ -280,15 +282,17 @@ def doubtful_gradient(facts: CallFacts) -> Iterator[Warned]:
 def _lossy_write(
     facts: CallFacts, source: TensorId, edges: EdgesInto, written: frozenset[OpId]
 ) -> Op | None:
-    """A write whose value the tape links to the source, and whose variable reaches the target.
-    ``edges``: those on the paths from the source."""
+    """A write whose value the tape links to the source, and whose variable reaches the target, both
+    without a ``stop_gradient``: what that stops, as a teacher's weights, was never meant to be
+    counted. ``edges``: those on the paths from the source."""
     paths = facts.paths
-    edges = without_forms(facts, edges).edges_from(paths.starts(source))
+    moving = without(without_forms(facts, edges).into, partial(_is_stop, facts))
+    edges = Ancestry(moving).edges_from(paths.starts(source))
     if not any(target in edges for target in paths.targets):
         return None
-    unstopped = _before_stops(facts, edges, source)
+    arriving = _arriving(facts, edges, source)
     for end, into in edges.items():
-        if end not in unstopped:
+        if end not in arriving:
             continue
         for edge in into:
             is_write = edge.kind in ("assign", "creation")
@@ -300,13 +304,14 @@ def _lossy_write(
     return None
 
 
-def _before_stops(facts: CallFacts, edges: EdgesInto, source: TensorId) -> set[Position]:
-    """The positions that the targets are made from without a ``stop_gradient``, and other than
-    through the source's own next state, as an optimizer's moments are.
+def _is_stop(facts: CallFacts, edge: DataEdge) -> bool:
+    op = facts.trace.op(edge.op)
+    return op is not None and op.type == "StopGradient"
 
-    A write whose value comes back through one only (a teacher's weights) loses nothing that was
-    meant to be counted.
-    """
+
+def _arriving(facts: CallFacts, edges: EdgesInto, source: TensorId) -> set[Position]:
+    """The positions that the targets are made from other than through the source's own next state,
+    as an optimizer's moments are."""
     found: set[Position] = set()
     waiting = list(facts.paths.targets)
     while waiting:
@@ -315,9 +320,7 @@ def _before_stops(facts: CallFacts, edges: EdgesInto, source: TensorId) -> set[P
             continue
         found.add(position)
         for edge in edges.get(position, ()):
-            op = facts.trace.op(edge.op)
-            is_own = edge.kind == "assign" and _is_own_state(facts, edge.op, source)
-            if (op is None or op.type != "StopGradient") and not is_own:
+            if edge.kind != "assign" or not _is_own_state(facts, edge.op, source):
                 waiting.append(edge.start)
     return found
 

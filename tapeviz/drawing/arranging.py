@@ -33,6 +33,7 @@ from ..trace.ids import CallId
 from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
 from .first_view import FULL, Detail, first_view, folded_in, grown, most_legible, opening_in, placed
+from .named_frames import NO_NAMES, Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class FirstOpening:
 
     ``place``: the gradient call's site and method; ``most``: how many boxes there may be; ``pins``:
     the index in :attr:`OpGraph.pins` of the nodes that are never folded away; ``ruled``: see
-    :func:`~tapeviz.graph.groups.opening.choose_open`; ``detail``: what boxes show; ``framed``: the
-    groups that have a frame, see :class:`~tapeviz.drawing.first_view.Chosen`.
+    :func:`~tapeviz.graph.groups.opening.choose_open`; ``detail``: what boxes show; ``names``: the
+    open groups whose name is shown.
     """
 
     place: Hashable = None
@@ -50,7 +51,7 @@ class FirstOpening:
     pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
     detail: Detail = FULL
-    framed: frozenset[str] = frozenset()
+    names: Names = NO_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def arrange(
         if ruled and any(opening.ruled[path] for path in opening.ruled.keys() - ruled.keys()):
             again = most_legible(built, tree, trace, _plain(view), ruled, detail=first.detail)
             opening = opening_in(built, tree, trace, view, again.most, ruled)
-        sized = folded_in(built, tree, trace, view, opening, first.detail, first.framed)
+        sized = folded_in(built, tree, trace, view, opening, first.detail, first.names)
         is_folded = (before.view.folded, before.view.unfolded) != (view.folded, view.unfolded)
         same = {} if is_folded else counterparts(before.graph, sized)
         if same or is_round:
@@ -113,9 +114,9 @@ def arrange(
     if _plain(view) != view:
         tree = grown(built, trace, view, best.pins)
         opening = opening_in(built, tree, trace, view, best.most, best.opening.ruled)
-        sized = folded_in(built, tree, trace, view, opening, best.detail, best.framed)
+        sized = folded_in(built, tree, trace, view, opening, best.detail, best.names)
     ruled = best.opening.ruled
-    first = FirstOpening(place, best.most, best.pins, ruled, best.detail, best.framed)
+    first = FirstOpening(place, best.most, best.pins, ruled, best.detail, best.names)
     return Arranged(sized, placed(sized, view), {}, view, first, sized)
 
 

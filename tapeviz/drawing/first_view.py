@@ -31,7 +31,7 @@ from ..trace.compiled.raised import op_that_raised
 from ..trace.model import Trace
 from ..trace.ops import Op
 from ..view import View
-from .named_frames import around, telling_in, worth_a_frame
+from .named_frames import NO_NAMES, Names, around, telling_in, worth_a_frame, worth_a_name
 
 _ONWARD = 8.0
 _NEARLY = 0.98
@@ -83,8 +83,7 @@ FULL, FLAT, BARE, LEAST = Detail(), Detail(True, True), Detail(False), Detail(Fa
 class Chosen:
     """A folded graph; ``most``: the most boxes that it was chosen with; ``scale``: at which its
     draft fits into the room; ``detail``: what its boxes show; ``pins``: the index of the pins in
-    :attr:`OpGraph.pins`; ``framed``: the paths, without the numbers of turns, of the open groups
-    that have a frame with their name."""
+    :attr:`OpGraph.pins`; ``names``: the open groups whose name it shows."""
 
     sized: nx.MultiDiGraph
     opening: OpenGroups
@@ -92,7 +91,7 @@ class Chosen:
     scale: float = LEGIBLE
     detail: Detail = FULL
     pins: int = 0
-    framed: frozenset[str] = frozenset()
+    names: Names = NO_NAMES
 
     @property
     def worth(self) -> float:
@@ -124,10 +123,10 @@ def grown(built: OpGraph, trace: Trace, view: View, pins: int) -> Tree:
 
 
 def first_view(built: OpGraph, trace: Trace, view: View) -> Chosen:
-    """The folded graph of a first view, with frames around open layers and functions where its text
+    """The folded graph of a first view, with the names of open layers and functions where its text
     can be read with them, too."""
     views = _Views(built, trace, view)
-    return views.with_frames(_opened(views, built, trace))
+    return views.with_names(views.with_frames(_opened(views, built, trace)))
 
 
 def _opened(views: _Views, built: OpGraph, trace: Trace) -> Chosen:
@@ -225,18 +224,37 @@ class _Views:
         if not every or not chosen.is_legible:
             return chosen
         drafts = _Drafts(built, tree, trace, view, None, chosen.detail)
-        if (framed := drafts.framed(chosen, every)).is_legible:
+        if (framed := drafts.named(chosen, _framing(every))).is_legible:
             return framed
         if len(every) >= _SEVERAL:
             fewer = self.most_legible(chosen.pins, chosen.detail, chosen.most, is_framed=True)
             are_open = fewer.opening.open_loops >= chosen.opening.open_loops
-            tells = len(fewer.framed) >= _SEVERAL and fewer.telling >= _MOST_OF * chosen.telling
+            tells = (
+                len(fewer.names.framed) >= _SEVERAL and fewer.telling >= _MOST_OF * chosen.telling
+            )
             if fewer.is_legible and are_open and tells:
                 return fewer
         outermost = {path for path in every if every.isdisjoint(around(path))}
-        if outermost != every and (framed := drafts.framed(chosen, outermost)).is_legible:
-            return framed
+        if outermost != every:
+            framed = drafts.named(chosen, _framing(outermost))
+            return framed if framed.is_legible else chosen
         return chosen
+
+    def with_names(self, chosen: Chosen) -> Chosen:
+        """The same graph in which closed groups tell the open layer or function without a frame
+        that they are in, if its text can be read then."""
+        built, trace, view = self._built, self._trace, self._view
+        if view.layout != "layered" or view.grouping or len(built) > _QUICK:
+            return chosen
+        tree = self._trees[chosen.pins]
+        paths = worth_a_name(chosen.sized, tree) if chosen.is_legible else set()
+        written = frozenset(map(any_turn, paths)) - chosen.names.framed
+        if not written:
+            return chosen
+        built.pin(built.pins[chosen.pins])
+        drafts = _Drafts(built, tree, trace, view, None, chosen.detail)
+        named = drafts.named(chosen, chosen.names._replace(written=written))
+        return named if named.is_legible else chosen
 
     def hides_main_loop(self, chosen: Chosen) -> bool:
         """Whether a loop with more than half of the ops is closed, or is in a closed group."""
@@ -313,16 +331,16 @@ class _Drafts:
             return Chosen(sized, opening, most)
         chosen = Chosen(sized, opening, most, detail=self._detail)
         paths = worth_a_frame(sized, self._parts[1]) if self._is_framed else set()
-        return self.framed(chosen, paths)
+        return self.named(chosen, _framing(paths))
 
-    def framed(self, chosen: Chosen, paths: Collection[str]) -> Chosen:
-        """The same graph with frames around these groups, at the scale of its draft."""
-        view, sized, framed = self._parts[-1], chosen.sized, frozenset(map(any_turn, paths))
-        if framed:
-            sized = folded_in(*self._parts, chosen.opening, self._detail, framed)
+    def named(self, chosen: Chosen, names: Names) -> Chosen:
+        """The same graph with the names of these groups, at the scale of its draft."""
+        view, sized = self._parts[-1], chosen.sized
+        if names != NO_NAMES:
+            sized = folded_in(*self._parts, chosen.opening, self._detail, names)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
-        return replace(chosen, sized=sized, scale=scale, framed=framed)
+        return replace(chosen, sized=sized, scale=scale, names=names)
 
     def fuller(self, best: Chosen, larger: OpenGroups) -> Chosen:
         """A graph with more boxes than ``best`` that can be read, too, if one is found: nearly as
@@ -340,6 +358,10 @@ class _Drafts:
                 chosen = self.chosen(opening, count)
                 found = chosen if chosen.scale >= LEGIBLE else found
         return found
+
+
+def _framing(paths: Collection[str]) -> Names:
+    return Names(framed=frozenset(map(any_turn, paths)))
 
 
 def shown_scale(layout: Layout, room: tuple[float, float]) -> float:
@@ -427,17 +449,16 @@ def folded_in(
     view: View,
     opening: OpenGroups,
     detail: Detail = FULL,
-    framed: Collection[str] = (),
+    names: Names = NO_NAMES,
 ) -> nx.MultiDiGraph:
-    """The folded graph, ready to be laid out: boxes have sizes, and edges weights. ``framed``: see
+    """The folded graph, ready to be laid out: boxes have sizes, and edges weights. ``names``: see
     :class:`Chosen`."""
-    unfolded = view.unfolded | _around_what_raised(built, tree, trace)
-    if framed:
-        unfolded = unfolded.union(path for path in tree.groups if any_turn(path) in framed)
+    framed, written = ({path for path in tree.groups if any_turn(path) in some} for some in names)
+    framed |= view.unfolded | _around_what_raised(built, tree, trace)
     # Edges along which values go on weigh more than those of values that begin there. So the
     # layout keeps the run of the computation straight, and its weights and constants aside.
     pinned = [built.names[place] for place in built.pinned]
-    folded = chip(fold(built, tree, opening, unfolded), pinned)
+    folded = chip(fold(built, tree, opening, framed, written), pinned)
     if detail != FULL:
         for _, attributes in folded.nodes(data=True):
             node = attributes["node"]

@@ -10,6 +10,7 @@ from ..text.op_words import friendly, function_words
 from ..trace.ids import TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.ops import Op
+from ..trace.sites import Site
 from ..trace.state import writes_state
 from ..trace.variables import Variable, Version
 from ..wording import counted
@@ -17,6 +18,7 @@ from ..wording import counted
 _PRIMES = ("", "′", "″", "‴")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LONGEST_NUMBER = 9
+_Rank = tuple[bool, bool, int, bool]
 _WRITES = {"AssignAddVariableOp": "assign_add", "AssignSubVariableOp": "assign_sub"}
 
 
@@ -57,25 +59,32 @@ def ranked_names(trace: Trace) -> dict[TensorId, tuple[str, ...]]:
 
     The name by which a gradient of it was asked for comes first, as the diagnosis says it. Plain
     names (``y``) come before those with keys (``c[0]``), then names bound by fewer nested calls
-    before others: the name of a caller says more than that of a parameter.
+    before others: the name of a caller says more than that of a parameter. Of calls in a compiled
+    function not all are known: names bound where the tensor was made come before those.
     """
     asked = {target.tensor: target.text for call in trace.calls for target in call.targets}
-    ranks: dict[TensorId, dict[str, tuple[bool, bool, int]]] = {}
+    ranks: dict[TensorId, dict[str, _Rank]] = {}
     for binding in trace.bindings:
-        depth = len(binding.site.frames)
+        depth, function = len(binding.site.frames), _function_of(binding.site)
         for tensor, name in binding.tensors:
             known = ranks.setdefault(tensor, {})
-            rank = (asked.get(tensor) != name, not name.isidentifier(), depth)
+            maker = trace.maker(tensor)
+            is_others = maker is None or _function_of(maker.site) != function
+            rank = (asked.get(tensor) != name, not name.isidentifier(), depth, is_others)
             known[name] = min(rank, known.get(name, rank))
 
-    def rank_of(tensor: TensorId) -> Callable[[str], tuple[bool, bool, int]]:
+    def rank_of(tensor: TensorId) -> Callable[[str], _Rank]:
         known = ranks.get(tensor, {})
-        return lambda name: known.get(name, (True, True, 0))
+        return lambda name: known.get(name, (True, True, 0, True))
 
     return {
         tensor: names if len(names) == 1 else tuple(sorted(names, key=rank_of(tensor)))
         for tensor, names in trace.names.items()
     }
+
+
+def _function_of(site: Site) -> str:
+    return site.frames[0].function if site.frames else ""
 
 
 def user_name(trace: Trace, tensor: TensorId) -> str:

@@ -120,7 +120,13 @@ class CalledNames:
             some = {own for own, made in self._made_as.items() if kind in made}
         elif len(some) > 1:
             some = {own for own in some if kind in self._made_as.get(own, ())}
-        return min(some) if kind in self._made and len(some) == 1 else name
+        if len(some) != 1:
+            return name
+        (own,) = some
+        is_made = kind in self._made or any(
+            _begins(kind, each) for each in self._made_as.get(own, ())
+        )
+        return own if is_made else name
 
 
 def kind_of(name: str) -> str:
@@ -132,6 +138,12 @@ def _automatic(name: str) -> str:
     """``Conv2D`` → ``conv2d``, as ``to_snake_case`` of Keras 2 and 3."""
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _begins(name: str, kind: str) -> bool:
+    """Whether a model of Keras's applications may have this name: ``mobilenetv2_0.35_96``, where
+    the name of its function says ``mobile_net_v2``."""
+    return name.lower().replace("_", "").startswith(kind.replace("_", ""))
 
 
 def _lines_of_methods(node: ast.ClassDef) -> Iterator[int]:

@@ -154,12 +154,11 @@ def variable_titles(
             continue
         *path, weight = variable.path.removesuffix(":0").split("/")
         layers = layer_scopes(op.scope)
-        if op.traced:  # a graph numbers equal scopes, and its ops have some of their own in them
-            layers = layers[: len(path)]
-            is_in_layer = list(map(kind_of, layers)) == list(map(kind_of, path))
-        else:
-            is_in_layer = layers[-len(path) :] == path[-len(layers) :]
-        if not is_in_layer:
+        if op.traced or op.graph:  # a graph numbers equal scopes, and its ops have more of them
+            layers = _with_keras_names(layers, path)
+        elif layers[-len(path) :] != path[-len(layers) :]:
+            layers = []
+        if not layers:
             continue
         titles = layer_titles(names, layers, op.site.frames)
         own = [place for place, title in enumerate(titles) if title.is_own]
@@ -168,6 +167,17 @@ def variable_titles(
             words = [title.text for title in titles]
             found[variable.id] = [".".join((*words[start:], weight)) for start in starts]
     return found
+
+
+def _with_keras_names(layers: Sequence[str], path: Sequence[str]) -> list[str]:
+    """The layers of a graph's name scope as far as those of a variable's path, by their names
+    there; empty if these are not among them. A layer that has its variables before it is called
+    knows none of the layers around it."""
+    kinds, wanted = list(map(kind_of, layers)), list(map(kind_of, path))
+    starts = range(len(kinds) - len(wanted) + 1)
+    found = (start for start in starts if kinds[start : start + len(wanted)] == wanted)
+    start = next(found, None)
+    return [] if start is None else [*layers[:start], *path]
 
 
 def source_name(trace: Trace, operand: Operand) -> str:

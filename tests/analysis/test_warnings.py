@@ -240,6 +240,17 @@ ODDS = (
         """,
     ),
     _odd(
+        "a state made from a value that was stopped",
+        None,
+        """
+        q, s = tf.Variable(2.0), tf.Variable(1.0)
+        with tf.GradientTape() as t:
+            s.assign(tf.exp(tf.stop_gradient(q * q)))
+            out = s * q
+        t.gradient(out, q)
+        """,
+    ),
+    _odd(
         "an optimizer's moments, on the way to the source's own next state",
         None,
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tapeviz.analysis.diagnose import diagnose
-from tapeviz.drawing import arrange, draw
+from tapeviz.drawing import Arranged, arrange, draw
 from tapeviz.drawing.first_view import shown_scale
 from tapeviz.graph.union import frames_in
 from tapeviz.recording.live import Recorder, Snippet
@@ -14,6 +14,7 @@ from tapeviz.scene.sizes import LEGIBLE
 from tapeviz.view import DEFAULT_VIEW
 
 from ..python_versions import needs_columns
+from ..recordings.conftest import read
 
 ATTENTION = """\
 import tensorflow as tf
@@ -239,3 +240,17 @@ def test_open_calls_have_frames_with_their_name_where_text_stays_legible(
     assert len(frames_in(closed.graph)) == 2
     narrow = arrange(trace, replace(DEFAULT_VIEW, room=(503.0, 411.0)))
     assert shown_scale(narrow.layout, (503.0, 411.0)) >= LEGIBLE - 1e-6
+
+
+def test_boxes_in_an_open_layer_without_a_frame_tell_its_name() -> None:
+    trace, view = read("gradient_penalty").trace, replace(DEFAULT_VIEW, room=(503.0, 411.0))
+    arranged = arrange(trace, view)
+
+    def subtitle(arranged: Arranged) -> str:
+        nodes = (node for _, node in arranged.graph.nodes(data="node"))
+        return next(node.subtitle for node in nodes if node.title == "dense_1")
+
+    assert subtitle(arranged) == "in critic · 3 ops"
+    assert "critic" not in [frame.title for frame in frames_in(arranged.graph)]
+    opened = replace(view, unfolded=frozenset({"elsewhere"}))
+    assert subtitle(arrange(trace, opened, before=arranged)) == "in critic · 3 ops"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QTextDocument
@@ -295,6 +296,24 @@ def test_a_kernel_and_its_bias_share_a_card(qtbot: QtBot, panel: DiagnosisPanel)
     assert "The same holds for w1." in words(card)
     assert "w0" in labels(card)
     assert "∂o / ∂w0 = [[1,2],[1,2]]" in labels(card)  # the result of a fix is of the first
+
+
+def test_cards_are_no_wider_than_the_narrowest_panel(qtbot: QtBot, panel: DiagnosisPanel) -> None:
+    (call,) = with_sources(panel, 2, are_alike=True).calls
+    across = np.array([9.445055e-04, 5.5372908e-05], np.float32)
+    findings = tuple(
+        replace(each, source="encoder.first.kernel", bridged=None, bridged_value=across)
+        for each in call.findings
+    )
+    sources = tuple(replace(each, text="encoder.first.kernel") for each in call.call.sources)
+    asked = replace(call.call, sources=sources)
+    panel.resize(panel.minimumWidth(), 400)
+    show(qtbot, panel, Diagnosis((replace(call, call=asked, findings=findings),)))
+    (card,) = panel.cards
+    assert "[9.4450550e-04 5.5372908e-05]" in labels(card)
+    (scroll,) = panel.findChildren(QScrollArea)
+    assert scroll.verticalScrollBar().isVisible()
+    assert card.minimumSizeHint().width() <= scroll.viewport().width() - 20
 
 
 def test_rows_of_a_card_that_would_only_repeat_its_title_are_left_out(

@@ -72,8 +72,8 @@ def test_a_header_says_which_turns_differ() -> None:
 
 
 def test_a_header_shows_whole_words() -> None:
-    def words(title: str) -> list[str]:
-        frame = framed(Frame("a", title, 3, "", 1, 8, (8,)))
+    def words(title: str, *others: int) -> list[str]:
+        frame = framed(Frame("a", title, 3, "", 1, 8, others or (8,)))
         texts = [
             p for p in header_group(frame, THEMES["light"]).primitives if isinstance(p, TextRun)
         ]
@@ -82,6 +82,8 @@ def test_a_header_shows_whole_words() -> None:
     assert words("for t in ts") == ["for t in ts", "line 3 · turn 8 differs"]
     assert words("for t in " + "ts" * 14) == ["for t in " + "ts" * 14, "turn 8 differs"]
     assert words("for t in " + "ts" * 80)[0].endswith("…")
+    assert words("for t in " + "ts" * 14, 1, 2, 3, 4, 5)[1:] == ["some differ"]
+    assert words("for t in " + "ts" * 20, 1, 2, 3, 4, 5)[1:] == []
 
 
 def test_a_header_with_long_words_asks_for_little_room() -> None:

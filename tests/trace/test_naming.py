@@ -60,11 +60,19 @@ IN_A_METHOD = """class Net(tf.keras.Model):
 D = tf.keras.Sequential([Dense(4)])
 net = Net()
 y = D(x)
+base = tf.keras.applications.MobileNetV2(weights=None)
+z = base(x)
 """
 
 
 @pytest.mark.parametrize(
-    ("scope", "line", "title"), [("net_2", 3, "net"), ("sequential_1", 6, "D")]
+    ("scope", "line", "title"),
+    [
+        ("net_2", 3, "net"),
+        ("sequential_1", 6, "D"),
+        ("mobilenetv2_1.00_224", 8, "base"),
+        ("scaler", 8, "scaler"),
+    ],
 )
 def test_a_model_has_the_name_of_its_object(scope: str, line: int, title: str) -> None:
     frames = [StackFrame("train_step" if line == 3 else "<module>", line, -1)]
@@ -154,18 +162,28 @@ def test_layers_of_one_name_are_told_apart_by_those_around_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "titles"),
+    ("path", "scope", "titles"),
     [
-        ("net_2/dense_3_1/Cast", ["head.kernel", "actor.head.kernel"]),
-        ("net_2/other_1/Cast", []),
+        ("net/dense_3/kernel", "net_2/dense_3_1/Cast", ["head.kernel", "actor.head.kernel"]),
+        ("net/dense_3/kernel", "net_2/other_1/Cast", []),
+        ("dense_3/kernel", "net_2/dense_3_1/Cast", ["head.kernel", "actor.head.kernel"]),
+        (
+            "net/other/dense/kernel",
+            "net_2/other_1/dense_1_2",
+            ["actor.other.dense.kernel"],
+        ),
     ],
 )
-def test_a_graph_numbers_its_scopes_anew(scope: str, titles: list[str]) -> None:
-    trace = read_in(("net/dense_3/kernel", scope, (9, 11)))
+@pytest.mark.parametrize("within", [{"traced": 1}, {"graph": 1}])
+def test_a_graph_numbers_its_scopes_anew(
+    path: str, scope: str, titles: list[str], within: dict[str, int]
+) -> None:
+    """``graph``: the function raised while it was traced, and was never called."""
+    trace = read_in((path, scope, (9, 11)))
 
     def traced(variable: VariableId) -> Op | None:
         op = trace.maker(trace.variables[variable].versions[0].reads[0])
-        return op.having(traced=1) if op is not None else None
+        return op.having(**within) if op is not None else None
 
     found = variable_titles(CalledNames(SourceText(MODEL)), trace.variables, traced)
     assert found.get(next(iter(trace.variables)), []) == titles

@@ -16,10 +16,13 @@ from ...trace.calls import Call
 from ...trace.compiled.handed import innermost_loops
 from ...trace.ids import OpId, TensorId
 from ...trace.model import Trace
+from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ...trace.stats import Array
 
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "Const"})
+_CHOOSING = ops_with("selects", "moves", "copy")
+_ADDING = frozenset({"Add", "AddV2", "Sub"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,9 @@ def runs_of(trace: Trace, call: Call) -> Sequence[Op]:
 
 
 def began(trace: Trace, call: Call) -> Began | None:
-    """The op at which such numbers began, among the calls that were looked into."""
-    runs = runs_of(trace, call)
+    """The op at which such numbers began, among the calls that were looked into. Where the
+    gradients of the last of them are such numbers, one that gave finite ones is passed over."""
+    runs, found = runs_of(trace, call), list[Began]()
     for number, run in enumerate(runs, 1):
         if run.inside is None:
             continue
@@ -57,8 +61,17 @@ def began(trace: Trace, call: Call) -> Began | None:
         if gave is not None and gave.type not in _READS:
             given = next((bad for bad in _bad(trace, gave.inputs) if bad in run.inputs), None)
             spoils = bool(_gradients(trace, call, run))
-            return Began(number, len(runs), run, gave, given, spoils)
-    return None
+            found.append(Began(number, len(runs), run, gave, given, spoils))
+            if spoils or not _are_in_gradients(trace, call, runs):
+                break
+    return next((each for each in found if each.is_in_gradients), found[0] if found else None)
+
+
+def _are_in_gradients(trace: Trace, call: Call, runs: Sequence[Op]) -> bool:
+    """Whether the last call that was looked into gave such gradients: then their origin is looked
+    for, and not that of what the function returns."""
+    last = next((run for run in reversed(runs) if run.inside is not None), None)
+    return last is not None and bool(_gradients(trace, call, last))
 
 
 def calls_to_compare(trace: Trace) -> Iterator[OpId]:
@@ -74,16 +87,16 @@ def calls_to_compare(trace: Trace) -> Iterator[OpId]:
 
 def _next(trace: Trace, call: Call, runs: Sequence[Op]) -> int:
     """The number of the call to look into; 0: the first bad one is known, or there is none."""
-    is_known = {number: run.inside is not None for number, run in enumerate(runs, 1)}
+    known = [number for number, run in enumerate(runs, 1) if run.inside is not None]
     bad = next((n for n, run in enumerate(runs, 1) if any(_bad(trace, run.outputs))), 0)
-    spoiled = [n for n in is_known if is_known[n] and _starts(trace, call, runs[n - 1])]
-    first = min([*spoiled, *([bad] if bad else [])], default=0)
-    if not first or not is_known[first]:
-        return first
-    gave = _origin(trace, call, runs[first - 1])
+    starts = _gradients if _are_in_gradients(trace, call, runs) else _starts
+    first = next((n for n in known if starts(trace, call, runs[n - 1])), 0)
+    if bad and bad not in known and not 0 < first < bad:
+        return bad
+    gave = _origin(trace, call, runs[first - 1]) if first else None
     if gave is None or gave.type != "ReadVariableOp":
         return 0
-    sound = max((n for n in is_known if is_known[n] and n < first), default=0)
+    sound = max((n for n in known if n < first), default=0)
     if first - sound < 2:
         return 0
     return first - 1 if first == bad else (first + sound) // 2
@@ -131,7 +144,8 @@ def _origin(trace: Trace, call: Call, run: Op) -> Op | None:
         bad = (t for t in _bad(trace, op.inputs) if not is_meant(trace, t, shown=shown_ops))
         return [*bad, *_unknown(trace, op)]
 
-    waiting, seen = _starts(trace, call, run), set[TensorId]()
+    gradients = _gradients(trace, call, run)
+    waiting, seen = gradients or _starts(trace, call, run), set[TensorId]()
     found, is_linked = list[Op](), True
     while waiting:
         tensor = waiting.pop()
@@ -170,24 +184,53 @@ def is_meant(
     ``shown``: for a tensor inside of a call of a compiled function that is not the one shown, the
     ops of that one by :func:`by_name`, which know their tapes.
     """
-    waiting, seen = [tensor], {tensor}
-    while waiting:
+    return _written_infinities(trace, tensor, shown) is not None
+
+
+def is_meant_minus(trace: Trace, tensor: TensorId) -> bool:
+    """Whether the infinity in a tensor :func:`is_meant`, and is minus infinity everywhere."""
+    written = _written_infinities(trace, tensor, {})
+    return written is not None and not any(np.isposinf(value).any() for value in written)
+
+
+def _written_infinities(
+    trace: Trace, tensor: TensorId, shown: Mapping[tuple[int, str], Op]
+) -> list[Array] | None:
+    """The values by which the infinity of a tensor was written, if it :func:`is_meant`."""
+    waiting, seen, written = [tensor], {tensor}, list[Array]()
+    while waiting and len(seen) <= _FARTHEST:
         each = waiting.pop()
         value, op = trace.value(each), trace.maker(each)
-        if value is None or value.dtype.kind != "f" or np.isnan(value).any():
-            return False
-        if op is None:
-            is_written = not _is_unlinked(trace, each)
-        elif op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph:
-            is_written = not np.isposinf(value).any()
-        else:
-            bad = {*_bad(trace, op.inputs)}
-            is_written = bool(bad) or op.type == "Const"
-            waiting += bad - seen
-            seen |= bad
-        if not is_written or len(seen) > _FARTHEST:
-            return False
-    return True
+        bad = {*_bad(trace, op.inputs)} if op is not None else set()
+        if value is None:
+            if op is None or not bad or not _hands_on(op, len(bad)):
+                return None
+        elif value.dtype.kind != "f" or np.isnan(value).any():
+            return None
+        elif _is_written(trace, each, value, shown):
+            written.append(value)
+        elif not bad:
+            return None
+        waiting += bad - seen
+        seen |= bad
+    return None if waiting else written
+
+
+def _is_written(
+    trace: Trace, tensor: TensorId, value: Array, shown: Mapping[tuple[int, str], Op]
+) -> bool:
+    """Whether a value was given, is a constant, or the logarithm of a mask."""
+    op = trace.maker(tensor)
+    if op is None:
+        return not _is_unlinked(trace, tensor)
+    is_masked = op.type == "Log" and not shown.get((op.traced, op.name), op).tapes and not op.graph
+    return op.type == "Const" or (is_masked and not np.isposinf(value).any())
+
+
+def _hands_on(op: Op, bad: int) -> bool:
+    """Whether an op, of whose result only the count of such numbers is known, gave the infinities
+    that it got in so many inputs and no NaN: it chooses or moves elements, or adds finite ones."""
+    return op.type in _CHOOSING or (op.type in _ADDING and bad == 1)
 
 
 _FARTHEST = 100

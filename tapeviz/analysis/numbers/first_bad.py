@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from ...trace.ids import TensorId, VariableId
 from ...trace.ops import Op
 from ...trace.stats import Array
 from ..call_facts import CallFacts, name_of
-from .began import is_meant, place_of_bad
+from .began import is_meant, is_meant_minus, place_of_bad
+from .spoiled import NORMALISING
 
-ZERO = "0.0"
-"""A zero among the values that an op got, in words."""
+ZERO, MINUS = "0.0", "-inf"
+"""A zero, and minus infinity, among the values that an op got, in words."""
 _MOST_BEFORE = 100
 """Tensors before an op among which infinity is looked for."""
 
@@ -23,7 +25,7 @@ def made_from_finite(facts: CallFacts, tensor: TensorId) -> tuple[Op, str] | Non
     maker = maker_of(facts, first_bad(facts, tensor)) if trace.has_nonfinite(tensor) else None
     if maker is None or not maker.inputs or not trace.makes_nonfinite(maker):
         return None
-    return maker, value_at(maker.inputs, place_of_bad(trace, maker, {}), trace.value)
+    return maker, value_that_spoiled(facts, maker)
 
 
 def bad_variable(facts: CallFacts, op: Op) -> str:
@@ -84,6 +86,20 @@ def infinity_before(facts: CallFacts, op: Op) -> str:
         maker = trace.maker(tensor) if len(waiting) < _MOST_BEFORE else None
         waiting += [each for each in maker.inputs if each not in waiting] if maker else ()
     return ""
+
+
+def value_that_spoiled(
+    facts: CallFacts, op: Op, now: Mapping[TensorId, TensorId] = MappingProxyType({})
+) -> str:
+    """The number of which an op made NaN or infinity, in words; empty where it is not known.
+    ``now``: for tensors of a loop those of another turn."""
+    trace = facts.trace
+    at = place_of_bad(trace, op, now)
+    value = value_at(op.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
+    if not value and at is None and op.type in NORMALISING:
+        bad = [tensor for tensor in op.inputs if trace.has_nonfinite(now.get(tensor, tensor))]
+        value = MINUS if bad and all(is_meant_minus(trace, tensor) for tensor in bad) else ""
+    return value
 
 
 def value_at(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
 import networkx as nx
@@ -37,15 +38,20 @@ HiddenBy = Literal["closed", "turn", ""]
 
 
 def fold(
-    graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str] = ()
+    graph: OpGraph,
+    tree: Tree,
+    opening: OpenGroups,
+    framed: Collection[str] = (),
+    written: Collection[str] = (),
 ) -> nx.MultiDiGraph:
     """The graph that is drawn: each closed group is one node, and :attr:`Node.group` is set.
 
-    ``framed``: paths of open groups that get a frame; open repeats always have one. The graph
+    ``framed``: paths of open groups that get a frame; open repeats always have one. ``written``:
+    paths of open groups without a frame whose title the closed groups in them show. The graph
     attribute ``frames`` has the frames, outer ones first; the node attribute ``frame`` is the path
     of the innermost frame around a node. Takes time linear in nodes and edges.
     """
-    return _Folding(graph, tree, opening, framed).fold()
+    return _Folding(graph, tree, opening, framed, written).fold()
 
 
 def group_id(path: str) -> NodeId:
@@ -63,11 +69,17 @@ class _Folding:
     nothing is drawn."""
 
     def __init__(
-        self, graph: OpGraph, tree: Tree, opening: OpenGroups, framed: Collection[str]
+        self,
+        graph: OpGraph,
+        tree: Tree,
+        opening: OpenGroups,
+        framed: Collection[str],
+        written: Collection[str],
     ) -> None:
         self._graph = graph
         self._tree = tree
         self._opening = opening
+        self._written = written
         self._framed = {
             path
             for path, group in tree.groups.items()
@@ -97,7 +109,8 @@ class _Folding:
             if number >= len(graph):
                 path = self._paths[number - len(graph)]
                 own = members[direct[members] == number].tolist() or members.tolist()
-                node = replace(_group_node(graph, tree.groups[path], own), members=names)
+                within = self._written_around(path)
+                node = replace(_group_node(graph, tree.groups[path], own, within), members=names)
                 if count := tree.groups[path].count:
                     node = replace(node, subtitle=f"× {counted(count, 'turn')}", turns=count)
                 home = tree.groups[path].parent
@@ -213,6 +226,14 @@ class _Folding:
         found = self._frame_of[path]
         self._frame_of.update(dict.fromkeys(unknown, found))
         return found
+
+    def _written_around(self, path: str) -> str:
+        """The title of the innermost group around this one that is ``written``, inside of a frame;
+        empty if there is none."""
+        for outer in islice(upwards(path), 1, None):
+            if outer in self._written or outer in self._framed:
+                return self._tree.groups[outer].title if outer in self._written else ""
+        return ""
 
     def _frames(self, result: nx.MultiDiGraph) -> list[Frame]:
         frames = {path for _, path in result.nodes(data="frame")}
@@ -367,8 +388,8 @@ def _merged(
     return Edge(*ends, 0, tensor, consumer, state, tuple(others))
 
 
-def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
-    """The node of a closed group."""
+def _group_node(graph: OpGraph, group: Group, members: Sequence[int], within: str) -> Node:
+    """The node of a closed group. ``within``: the title of the open one around it that it shows."""
     maker, edges, path, entry = graph.maker, graph.edges, group.path, group.entry
     parts = [graph.parts[place] for place in members]
     ops = [part for part in parts if isinstance(part, Op) or maker.is_outside(part)]
@@ -398,14 +419,15 @@ def _group_node(graph: OpGraph, group: Group, members: Sequence[int]) -> Node:
     title = _NUMBER.sub("", path.rpartition("/")[2])
     is_named = group.kind == "line" and not title.startswith(("line ", "lines "))
     subtitle = counted(count, noun)
-    place = f"line {group.line}"
-    if group.last > group.line:
+    place = f"line {group.line}" if is_named else ""
+    if is_named and group.last > group.line:
         place = f"lines {group.line}–{group.last}"
+    place = f"in {within}" if within else place
     return Node(
         id=group_id(path),
         role="group",
         title=title,
-        subtitle=f"{place} · {subtitle}" if is_named else subtitle,
+        subtitle=f"{place} · {subtitle}" if place else subtitle,
         type="group",
         line=first,
         tensor=tensor,

@@ -27,9 +27,9 @@ NARROW = 140
 MOST_ALIKE = 6
 """Sources with the same outcome that a card names, at most."""
 NORM = "norm "
-NAME, OUTCOME = 132, 136
-"""Px that the name of such a source has at least if it is as long, and the number beside it. A
-longer name is broken over several lines."""
+NAME, OUTCOME = 92, 120
+"""Px that the name of such a source has at least if it is as long, and the number beside it:
+together what the narrowest card has room for. A longer name is broken over several lines."""
 
 
 class Gradients(QWidget):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -35,6 +36,8 @@ a picture be larger, and the tooltip has all of them."""
 _FROM_TO = " … "
 _BETWEEN = " · "
 """Between the parts of a note."""
+_DIFFER, _SOME = re.compile(r"turns? [\d, …]+ differs?"), "some differ"
+"""Words about turns of another shape than most, and what is left of them where room is short."""
 _RUN = 92.0
 """Room for ``call 17 of 50``."""
 _BESIDE = 6.0
@@ -312,10 +315,12 @@ def _header(frame: FrameBox, theme: Theme) -> Iterator[Primitive]:
 
 
 def _fitting(note: str, room: float) -> str:
-    """A note in so many px: without its first parts, of which the tooltip has the line, before the
-    last one is cut."""
+    """A note in so many px: without its first parts, and without the numbers of turns that differ,
+    before the last one is cut. The tooltip has all of it."""
     while _BETWEEN in note and text_width(note, "sans", NOTE_SIZE) > room:
         note = note.partition(_BETWEEN)[2]
+    if _DIFFER.fullmatch(note) and text_width(note, "sans", NOTE_SIZE) > room:
+        note = _SOME if text_width(_SOME, "sans", NOTE_SIZE) <= room else ""
     return fit(note, "sans", NOTE_SIZE, room, "end") if note else ""
 
 

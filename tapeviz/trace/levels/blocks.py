@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
+
+from ...text.called_names import kind_of
 
 _LEAST_LAYERS = 8
 """Fewer layers get no blocks."""
-_NUMBER = re.compile(r"(^|_)\d+$")
+_NUMBER = re.compile(r"_\d+$")
 """Keras puts it at the end of a name that another layer has."""
 BlockKind = Literal["layer", "loop", "turn"]
 
@@ -24,12 +26,19 @@ def block_parts(names: Sequence[str]) -> dict[str, tuple[tuple[BlockKind, str], 
     if len(names) < _LEAST_LAYERS:
         return {}
     members: dict[str, list[str]] = {}
+    known = frozenset(names)
+    unnumbered = {name: _unnumbered(name, known) for name in names}
     for name in names:
         for prefix in _prefixes(name):
             members.setdefault(prefix, []).append(name)
+    blocks = {
+        prefix
+        for prefix, inside in members.items()
+        if _is_block(prefix, [unnumbered[name] for name in inside])
+    }
     found: dict[str, tuple[tuple[BlockKind, str], ...]] = {}
     for name in names:
-        prefixes = [prefix for prefix in _prefixes(name) if _is_block(prefix, members[prefix])]
+        prefixes = [prefix for prefix in _prefixes(name) if prefix in blocks]
         longest = [
             prefix
             for prefix, longer in zip(prefixes, [*prefixes[1:], name], strict=False)
@@ -62,5 +71,13 @@ def _prefixes(name: str) -> list[str]:
 
 
 def _is_block(prefix: str, names: Sequence[str]) -> bool:
-    kinds = {_NUMBER.sub("", name[len(prefix) + 1 :]) for name in names}
+    """Whether a prefix is that of a block; ``names``: of its layers, without Keras's numbers."""
+    kinds = {name[len(prefix) + 1 :] for name in names}
     return len(kinds - {""}) > 1 or (len(kinds) > 1 and len(names) > 2)
+
+
+def _unnumbered(name: str, names: Collection[str]) -> str:
+    """The name without the number that Keras puts behind it, and without the one that a graph adds
+    to a name that it has already (``dense_1_2``), where the layer ``dense`` is there, too."""
+    bare = kind_of(name)
+    return bare if bare in names else _NUMBER.sub("", name)

@@ -18,6 +18,7 @@ from ...call_facts import CallFacts
 from ...findings import Cause, Evidence
 from ...numbers.began import began, by_name, in_first_turn, is_meant, place_of_bad
 from ...numbers.first_bad import (
+    MINUS,
     ZERO,
     bad_variable,
     first_bad,
@@ -26,6 +27,7 @@ from ...numbers.first_bad import (
     maker_of,
     origin_of,
     value_at,
+    value_that_spoiled,
 )
 from ...numbers.spoiled import (
     NORMALISING,
@@ -114,9 +116,9 @@ class Nonfinite(Evidence):
                 f"takes what that function returns as it is. Look at what it divides by, or takes "
                 f"a root or a logarithm of."
             )
-        op = f"{cause.op_words} on line {line}"
-        if self.number:
-            op = f"In call {self.number:,} of {self.calls:,}, {op}"
+        plain = f"{cause.op_words} on line {line}"
+        when = f"In call {self.number:,} of {self.calls:,}, " if self.number else ""
+        op = when + plain
         if self.how == "input":
             return (
                 f"{op} works with a value that is NaN or infinite already: {self.origin}. "
@@ -135,39 +137,41 @@ class Nonfinite(Evidence):
                 remedy = "Keep the numbers that it multiplies small, or scale the loss down."
             if self.dtype not in _NARROW and cause.op in _DIVISIONS:
                 remedy = "Keep what it divides by away from 0, and what it multiplies small."
+            the = f"{when}the" if when else "The"
             return (
-                f"The gradient that {op} gives is too large for {self.dtype}, which ends at "
+                f"{the} gradient that {plain} gives is too large for {self.dtype}, which ends at "
                 f"{_LARGEST[self.dtype]}, and becomes infinite. From there it spreads to {source}. "
                 f"{remedy}"
             )
         got = f" got {self.value}, where its" if self.value else ""
         if self.value == ZERO and cause.op in _DIVISIONS:
             got = f" divides by {self.value}, where its"
-        if self.value == "-inf" and cause.op in NORMALISING:
+        is_empty_row = self.value == MINUS and cause.op in NORMALISING
+        if is_empty_row:
             got = " got a row of nothing but -inf, of which the"
         if cause.op in _OF_MATRICES:
             got = " got a matrix of which the"
         gave = f"{op}{got} result is NaN or infinite" if got else f"{op} gave NaN or infinity"
+        remedy = f"Keep the input of {cause.op_words} where the result is finite."
+        if is_empty_row:
+            remedy = "Leave something in each row unmasked, or mask with a large finite number."
         if self.how == "output":
-            return (
-                f"{gave}, and its backward pass is the first to give such numbers. "
-                f"From there they spread to {source}. "
-                + (
-                    f"The 0 was made from infinity: {self.vanished}."
-                    if self.vanished
-                    else "Keep its input where the result is finite."
-                )
+            # In a compiled function the values of the backward pass are not all known.
+            first = (
+                "" if self.calls else ", and its backward pass is the first to give such numbers"
             )
+            if self.vanished:
+                remedy = f"The 0 was made from infinity: {self.vanished}."
+            return f"{gave}{first}. From there they spread to {source}. {remedy}"
         if self.how == "forward":
             return (
                 f"{gave}. {self.brought_in_by} works with that result and "
-                f"brings it into the gradient, from where it spreads to {source}. "
-                f"Keep the input of {cause.op_words} where the result is finite."
+                f"brings it into the gradient, from where it spreads to {source}. {remedy}"
             )
         if self.how == "result":
             return (
                 f"{gave}. The gradients of that call are finite all the same, so they say nothing "
-                f"of it. Keep its input where the result is finite."
+                f"of it. {remedy}"
             )
         remedy = "Keep its input away from that point."
         if self.how == "masked":
@@ -227,12 +231,21 @@ def nonfinite_in_call(facts: CallFacts) -> tuple[Op, Cause, Nonfinite] | None:
     own, now = in_first_turn(trace, run.get((forward.traced, forward.name), forward), _SINGULAR)
     forward = shown.get((own.traced, own.name), own)
     bad = any(trace.has_nonfinite(now.get(output, output)) for output in own.outputs)
-    at = place_of_bad(trace, own if bad else found.gave, now)
-    value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
+    if bad:
+        value = value_that_spoiled(facts, own, now)
+    else:
+        at = place_of_bad(trace, found.gave, now)
+        value = value_at(own.inputs, at, lambda tensor: trace.value(now.get(tensor, tensor)))
     how: Literal["output", "result", "point"] = "output" if bad else "point"
     if bad and not found.is_in_gradients:
         how = "result"
-    evidence = Nonfinite(how, value, number=found.number, calls=found.calls)
+    evidence = Nonfinite(how, value)
+    dtype = next(
+        (facts.dtype(each) for each in found.gave.outputs if trace.has_nonfinite(each)), ""
+    )
+    if not bad and own.type in _STEADY and dtype in _LARGEST:
+        evidence = _overflow(facts, dtype)
+    evidence = replace(evidence, number=found.number, calls=found.calls)
     return found.run, facts.cause_at(evidence, forward), evidence
 
 
@@ -247,10 +260,9 @@ def _in_a_turn(facts: CallFacts, op: Op, inner: Op | None) -> Cause | None:
             continue
         own, now = in_first_turn(trace, trace.ops[loop.op], _SINGULAR)
         if own.id != loop.op:
-            at = place_of_bad(trace, own, now)
-            taken = (now.get(tensor, tensor) for tensor in own.inputs)
-            value = value_at(taken, at, trace.value)
-            evidence = Nonfinite("output", value) if at is not None else Nonfinite("point", ZERO)
+            bad = any(trace.has_nonfinite(now.get(output, output)) for output in own.outputs)
+            value = value_that_spoiled(facts, own, now) if bad else ZERO
+            evidence = Nonfinite("output" if bad else "point", value)
             return facts.cause_at(evidence, own)
     return None
 
@@ -284,7 +296,7 @@ def _cause_of_step(facts: CallFacts, step: Step, op: Op) -> Cause:
     if holder:
         held = Nonfinite("input", origin=f"{holder} holds it", is_from_variable=True)
         return facts.cause_at(held, op)
-    value = value_at(maker.inputs, place_of_bad(facts.trace, maker, {}), facts.trace.value)
+    value = value_that_spoiled(facts, maker)
     by = f"{user.op_words} on line {user.line}"
     return facts.cause_at(Nonfinite("forward", value, brought_in_by=by), maker)
 
