@@ -390,6 +390,56 @@ def test_rounds_and_calls_before_the_last_one(recorder: Recorder) -> None:
     assert not any(site.odd_shapes for site in found.rounds.sites)
 
 
+GRADIENTS = dedent(
+    """
+    import numpy as np, tensorflow as tf
+    q, h = tf.Variable(tf.ones([40])), tf.Variable(1.0)
+
+    @tf.function
+    def masked(keep):
+        with tf.GradientTape() as tape:
+            scores = tf.where(keep, q * tf.ones([40, 40]), -np.inf)
+            loss = tf.reduce_sum(tf.nn.softmax(scores) * q)
+        return tape.gradient(loss, q)
+
+    @tf.function
+    def narrow(x):
+        with tf.GradientTape() as tape:
+            y = tf.cast(h, tf.float16) * x
+            loss = y * y / 64.0
+        h.assign_sub(1e-9 * tape.gradient(loss, h))
+        return loss
+
+    keep = np.ones([40, 40], bool)
+    masked(keep)
+    keep[3] = False
+    masked(keep)
+    masked(keep)
+    for x in (300.0, 300.0, 2000.0, 300.0, 300.0, 300.0):
+        narrow(tf.constant(x, tf.float16))
+    """
+).lstrip()
+
+
+def test_the_call_is_named_that_brought_nan_into_the_gradients(recorder: Recorder) -> None:
+    """A row of -inf whose elements did not travel; a loss that was infinite before, of which the
+    gradients were finite."""
+    from tapeviz.analysis import diagnose
+    from tapeviz.recording.live import Snippet
+
+    live = recorder.record(Snippet(GRADIENTS))
+    trace = live.wait(90)
+    live.release()
+    assert trace.failure is None, trace.failure
+    masked, narrow = (call.findings[0].message for call in diagnose(trace).calls)
+    assert masked.startswith(
+        "In call 2 of 3, tf.nn.softmax on line 8 got a row of nothing but -inf, of which the"
+    )
+    assert "backward pass" not in masked
+    assert narrow.startswith("In call 3 of 6, the gradient that")
+    assert "is too large for float16" in narrow
+
+
 def test_a_function_that_another_one_calls_twice_ran_twice_for_each_call_of_that(
     recorder: Recorder,
 ) -> None:

@@ -245,6 +245,12 @@ SNIPPET = dedent(
             bent = tf.reduce_sum(tf.abs(w))  # cut absolute
         slopes = inner.gradient(bent, w)
     tape.gradient(slopes, w)
+    factor = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        with tf.GradientTape() as inner:
+            dead = tf.reduce_sum(tf.nn.relu(w - 99.0))  # cut asked
+        loss = factor * inner.gradient(dead, w)  # cut equation
+    tape.gradient(loss, factor)
     """
 ).lstrip()
 
@@ -317,6 +323,8 @@ FOUND = {
     "element": ("saturated", "tf.math.squared_difference on line {line} is flat at these values"),
     "chosen": ("multiplied-by-zero", "on line {line} takes the square of a value that is 0"),
     "absolute": ("flat-op", "The slope of tf.abs on line {line} jumps"),
+    "asked": ("saturated", "tf.nn.relu on line {line} is flat at these values"),
+    "equation": ("multiplied-by-zero", "multiplies by the gradient that line {line} asks for"),
 }
 
 

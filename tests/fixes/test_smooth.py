@@ -563,8 +563,12 @@ def test_the_factor_that_is_zero_is_left_out() -> None:
         ("v = tf.multiply(y, mask)", "v = y"),
     ):
         text = f"{HEAD}    {line}\n{TAIL}"
-        edits = [edit.new_text for edit in edits_for(_with_zero_factor(text))]
+        found = _with_zero_factor(text)
+        edits = [edit.new_text for edit in edits_for(found)]
         assert f"{HEAD}    {mended}\n{TAIL}" in edits, edits
+        of_gradient = replace(found.cause, evidence=MultipliedByZero("gradient", made=1))
+        kept = [edit.title for edit in edits_for(replace(found, cause=of_gradient))]
+        assert not [title for title in kept if title.startswith("Leave")]
 
 
 def _with_zero_factor(text: str) -> FixCase:

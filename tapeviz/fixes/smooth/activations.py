@@ -22,11 +22,12 @@ _BENT_LAYERS = ("ReLU", "LeakyReLU")
 
 def smooth_activation(case: FixCase) -> Iterator[Edit]:
     """A ReLU that is flat here → a smooth one, or a leaky one if its slope is what is 0."""
-    source = case.source
-    new = "softplus" if case.cause.kind == "flat-op" else "leaky_relu"
-    evidence = case.cause.evidence
+    source, evidence = case.source, case.cause.evidence
+    by = evidence.by if isinstance(evidence, MultipliedByZero) else ""
+    is_curved = case.cause.kind == "flat-op" or by == "gradient"
+    new = "softplus" if is_curved else "leaky_relu"
     lines = case.lines()
-    if isinstance(evidence, MultipliedByZero) and evidence.by == "clipped":
+    if isinstance(evidence, MultipliedByZero) and by == "clipped":
         lines = (evidence.made,)
     for edit in (_activation(source, lines, new), _activation(source, None, new)):
         if edit is not None:

@@ -158,11 +158,12 @@ GENTLER = (GENTLER_SIGMOID, GENTLER_SOFTMAX, GENTLER_EXPONENTIAL, GENTLER_ACTIVA
 
 def leave_factor_out(case: FixCase) -> Iterator[Edit]:
     """``err * mask`` → ``err``, where ``mask`` is 0 everywhere, and that in every round; so the
-    ``sample_weight`` of a loss of Keras."""
+    ``sample_weight`` of a loss of Keras. A gradient is part of an equation, and is kept."""
     source = case.source
     yield from _without_weights(case)
-    op = case.trace.op(case.cause.op_id)
-    if op is None or len(op.inputs) != 2 or case.is_there_at_times:
+    op, evidence = case.trace.op(case.cause.op_id), case.cause.evidence
+    is_gradient = isinstance(evidence, MultipliedByZero) and evidence.by == "gradient"
+    if op is None or len(op.inputs) != 2 or case.is_there_at_times or is_gradient:
         return
     zero = [is_all_zero(case.trace.stats(tensor)) for tensor in op.inputs]
     if zero.count(True) != 1:

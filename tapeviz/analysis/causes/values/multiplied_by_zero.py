@@ -34,6 +34,7 @@ class MultipliedByZero(Evidence):
       ``exponent``: the slope of a power by its exponent, where all powers are the same;
       ``vanished``: a factor, which is smaller than the smallest number of ``dtype`` and was
         computed on line ``made``;
+      ``gradient``: a factor that is a gradient, asked for on line ``made``;
       ``clipped``: a factor that the op ``clip`` on line ``made`` clipped to 0;
       ``elements``: other elements of the tensor whose product the op is;
       ``small elements``: the same, and their product is smaller than the smallest number.
@@ -53,6 +54,7 @@ class MultipliedByZero(Evidence):
         "underflow",
         "exponent",
         "vanished",
+        "gradient",
         "clipped",
         "elements",
         "small elements",
@@ -132,6 +134,12 @@ class MultipliedByZero(Evidence):
                 f"for it is too small for {self.dtype}, whose smallest number is "
                 f"{SMALLEST[self.dtype]:.2g}. Scale the numbers up there, or compute this part in "
                 f"a wider dtype."
+            )
+        if self.by == "gradient":
+            return (
+                f"{cause.op_words} on line {cause.line} multiplies by the gradient that line "
+                f"{self.made} asks for, which is 0 everywhere, and so is the gradient of {source}. "
+                f"Look first at why that one is 0."
             )
         if self.by == "clipped":
             return (

@@ -185,7 +185,8 @@ def _evidence_at(zero: MadeZero, op: Op) -> Evidence:
     zeros = [tensor for tensor in op.inputs if is_zero(facts.trace.stats(tensor))]
     if op.type in PRODUCTS and zeros:
         factor = MultipliedByZero("square" if _is_square_of_zero(zero, op) else "factor")
-        return _vanished(facts, zeros[0]) or _clipped(facts, zeros[0]) or factor
+        found = _is_gradient, _vanished, _clipped
+        return next(filter(None, (find(facts, zeros[0]) for find in found)), factor)
     if op.type in _SQUARES and zero.step is not None and is_by_element(facts, zero.step, op):
         return MultipliedByZero("square") if _is_square_of_zero(zero, op) else Saturated()
     same = why_same_sum(facts, zero.step, op) if zero.step is not None else None
@@ -242,6 +243,13 @@ def _is_square_of_zero(zero: MadeZero, op: Op) -> bool:
         return True
     given = zip(zero.step.taken(op), zero.step.downstream, strict=False)
     return any(g is not None and t == op.inputs[0] and is_zero(stats(g)) for t, g in given)
+
+
+def _is_gradient(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
+    maker = maker_past(facts.trace, zero, ops_with("copy"))
+    asked = maker.call if maker is not None else None
+    calls = (call for call in facts.trace.calls if asked is not None and call.id == asked)
+    return next((MultipliedByZero("gradient", made=call.line) for call in calls), None)
 
 
 def _vanished(facts: CallFacts, zero: TensorId) -> MultipliedByZero | None:
