@@ -33,7 +33,7 @@ from ..trace.ids import CallId
 from ..trace.model import Trace
 from ..view import DEFAULT_VIEW, View
 from .first_view import FULL, Detail, first_view, folded_in, grown, most_legible, opening_in, placed
-from .named_frames import NO_NAMES, Names
+from .named_frames import NO_SHOWN_NAMES, ShownNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FirstOpening:
     pins: int = 0
     ruled: Mapping[str, bool] = field(default_factory=dict)
     detail: Detail = FULL
-    names: Names = NO_NAMES
+    names: ShownNames = NO_SHOWN_NAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,14 @@ from ..trace.compiled.raised import op_that_raised
 from ..trace.model import Trace
 from ..trace.ops import Op
 from ..view import View
-from .named_frames import NO_NAMES, Names, around, telling_in, worth_a_frame, worth_a_name
+from .named_frames import (
+    NO_SHOWN_NAMES,
+    ShownNames,
+    around,
+    telling_in,
+    worth_a_frame,
+    worth_a_name,
+)
 
 _ONWARD = 8.0
 _NEARLY = 0.98
@@ -91,7 +98,7 @@ class Chosen:
     scale: float = LEGIBLE
     detail: Detail = FULL
     pins: int = 0
-    names: Names = NO_NAMES
+    names: ShownNames = NO_SHOWN_NAMES
 
     @property
     def worth(self) -> float:
@@ -333,10 +340,10 @@ class _Drafts:
         paths = worth_a_frame(sized, self._parts[1]) if self._is_framed else set()
         return self.named(chosen, _framing(paths))
 
-    def named(self, chosen: Chosen, names: Names) -> Chosen:
+    def named(self, chosen: Chosen, names: ShownNames) -> Chosen:
         """The same graph with the names of these groups, at the scale of its draft."""
         view, sized = self._parts[-1], chosen.sized
-        if names != NO_NAMES:
+        if names != NO_SHOWN_NAMES:
             sized = folded_in(*self._parts, chosen.opening, self._detail, names)
         go_on()
         scale = shown_scale(placed(sized, view, is_draft=True), view.room)
@@ -360,8 +367,8 @@ class _Drafts:
         return found
 
 
-def _framing(paths: Collection[str]) -> Names:
-    return Names(framed=frozenset(map(any_turn, paths)))
+def _framing(paths: Collection[str]) -> ShownNames:
+    return ShownNames(framed=frozenset(map(any_turn, paths)))
 
 
 def shown_scale(layout: Layout, room: tuple[float, float]) -> float:
@@ -449,7 +456,7 @@ def folded_in(
     view: View,
     opening: OpenGroups,
     detail: Detail = FULL,
-    names: Names = NO_NAMES,
+    names: ShownNames = NO_SHOWN_NAMES,
 ) -> nx.MultiDiGraph:
     """The folded graph, ready to be laid out: boxes have sizes, and edges weights. ``names``: see
     :class:`Chosen`."""

@@ -18,7 +18,7 @@ _LEAST = 2
 """Boxes in a frame at least, and beside it."""
 
 
-class Names(NamedTuple):
+class ShownNames(NamedTuple):
     """The open groups whose name a picture shows, by their paths without the numbers of turns.
     ``framed``: those with a frame; ``written``: those that the closed groups in them name."""
 
@@ -26,7 +26,7 @@ class Names(NamedTuple):
     written: frozenset[str] = frozenset()
 
 
-NO_NAMES = Names()
+NO_SHOWN_NAMES = ShownNames()
 
 
 def telling_in(sized: nx.MultiDiGraph) -> int:
