@@ -23,8 +23,7 @@ from ..trace.stats import Array
 from .call_facts import CallFacts, maker_past, name_of
 from .causes.ops.custom_gradient import gradient_return_line
 from .causes.values.nonfinite import nonfinite_in_call
-from .flow.ancestry import Ancestry, EdgesInto, Position
-from .flow.dataflow import DataEdge
+from .flow.ancestry import Ancestry, DataEdge, EdgesInto, Position
 from .judging.forward_paths import without, without_forms
 from .model import Warned
 from .numbers.began import runs_of
