@@ -40,6 +40,33 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "the locals of a function stand in their order and die when they are dropped",
+        """
+        import weakref
+        import tensorflow as tf
+        class Held: pass
+        def gradient(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x
+            return tape.gradient(y, x)
+        @tf.function
+        def f(x, k=2):
+            held = Held()
+            alive = weakref.ref(held)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * k
+            g = tape.gradient(y, x)
+            del held
+            print(alive())
+            last = gradient(g) + g
+            print(list(locals()))
+            return last
+        print(f(tf.constant(3.0)))
+        """,
+    ),
+    snippet(
         "what nothing needs does not run in a wrapped function",
         """
         import tensorflow as tf

@@ -31,14 +31,27 @@ def installed() -> ModuleType:
     vars(instrument).update(BIND="bind")
     for alone in (package, private, hooks, instrument):
         sys.modules[alone.__name__] = alone
-    path = Path(RECORDER) / "installed.py"
-    spec = importlib.util.spec_from_file_location("_alone.installed", path)
+    return _alone("installed", "installed.py")
+
+
+def _alone(name: str, path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"_alone.{name}", Path(RECORDER) / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def tracing(installed: ModuleType) -> ModuleType:
+    definitions, stack_depth = ModuleType("definitions"), ModuleType("stack_depth")
+    vars(definitions).update(first_line=None, parsed=None)
+    vars(stack_depth).update(FIRST_OF_THREAD=None)
+    sys.modules["_alone.hooks.definitions"] = definitions
+    sys.modules["_alone.stack_depth"] = stack_depth
+    return _alone("unseen.tracing", "unseen/tracing.py")
 
 
 class Parent:
@@ -113,3 +126,16 @@ def test_names_are_there_without_import_when_asked_for(record: Record) -> None:
     missing = record("print(tf.add(1, 1))", provide=[])
     assert missing.one(e.Raised).type == "NameError"
     assert "NameError: name 'tf' is not defined" in missing.one(e.Raised).traceback
+
+
+def test_a_trace_function_hears_of_numpy_what_the_snippet_calls(tracing: ModuleType) -> None:
+    numpy: dict[str, Any] = {"__name__": "numpy.core"}
+    exec("import sys\ndef errstate(): return sys._getframe()", numpy)
+    callers: list[dict[str, Any]] = [
+        {"__name__": "__main__", "__package__": None},
+        {"__name__": "_alone.measuring", "__package__": "_alone"},
+    ]
+    for caller in callers:
+        caller["is_hidden"] = tracing.is_hidden
+        exec("def call(f): return is_hidden(f())", caller)
+    assert [caller["call"](numpy["errstate"]) for caller in callers] == [False, True]

@@ -87,7 +87,8 @@ def _expressions(filename: str, frame: FrameType, line: int) -> Iterator[ast.exp
     expressions on the line, then the names of the frame, then the others."""
     known = cache.get(filename)
     tree = parsed("".join(known[2]) if known is not None and len(known) == 4 else "")
-    own = [*frame.f_locals] if frame.f_locals is not frame.f_globals else frame.f_code.co_names
+    bound = private.locals_of(frame)
+    own = [*bound] if bound is not frame.f_globals else frame.f_code.co_names
     names = [ast.Name(name) for name in own if not name.startswith(HOOKS)]
     first, others = list[ast.expr](), list[ast.expr]()
     for node in _outermost(tree):

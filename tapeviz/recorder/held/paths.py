@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..private import is_instance
+from ..private import is_instance, locals_of
 
 _PACKAGES = ("tensorflow", "keras", "tf_keras")
 _OF_PYTHON = (GetSetDescriptorType, MemberDescriptorType)
@@ -39,7 +39,7 @@ _OF_KERAS = ("layers", "shape")
 def value_of(node: ast.expr, frame: FrameType) -> Any:
     """Return the value of an expression; raises LookupError where it cannot be looked up."""
     if isinstance(node, ast.Name):
-        for space in (frame.f_locals, frame.f_globals, frame.f_builtins):
+        for space in (locals_of(frame), frame.f_globals, frame.f_builtins):
             if node.id in space:
                 return space[node.id]
     elif isinstance(node, ast.Attribute):

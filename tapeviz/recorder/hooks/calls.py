@@ -125,7 +125,7 @@ class Calls:
 
 def _local_name(target: Any, frame: FrameType) -> str:
     """The name of the target in library code that asks for its gradient, such as ``loss``."""
-    found = (name for name, value in frame.f_locals.items() if value is target)
+    found = (name for name, value in private.locals_of(frame).items() if value is target)
     return next(found, "")
 
 

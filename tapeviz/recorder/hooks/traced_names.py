@@ -140,7 +140,7 @@ class TracedNames:
 
     def look(self, recording: RecordingContext, frame: FrameType) -> None:
         """Emit the names that this frame bound to tensors since it was looked at."""
-        for name, value in list(frame.f_locals.items()):
+        for name, value in list(private.locals_of(frame).items()):
             if not private.is_instance(value, private.Tensor) or not self._is_own(name):
                 continue
             identity = recording.id(value)

@@ -52,7 +52,7 @@ def _keras_path(frame: FrameType | None) -> str:
         if frame is None:
             return ""
         if frame.f_code.co_name == "_initialize" and "keras" in frame.f_code.co_filename:
-            return str(getattr(frame.f_locals.get("self"), "_path", ""))
+            return str(getattr(private.locals_of(frame).get("self"), "_path", ""))
         frame = frame.f_back
     return ""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from os.path import basename
+from sys import getrefcount
 from threading import get_ident, main_thread
+from types import FrameType
 from typing import Any
 
 import tensorflow as tf
@@ -75,6 +77,27 @@ converted or not as without the mark, which ``do_not_convert`` would change (2.1
 
 
 _main_thread = main_thread()
+
+
+def locals_of(frame: FrameType) -> Mapping[str, Any]:
+    """The names of a frame and what they are bound to.
+
+    Before Python 3.13 a frame of a function makes a dict at the first read of ``f_locals`` and
+    keeps it: later names come last in ``locals()``, and values live on after ``del``. So the dict
+    is emptied again, unless it holds what only an earlier read of the snippet's explains.
+    """
+    names, code = frame.f_locals, frame.f_code
+    order = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+    is_fresh = type(names) is dict and [*names] == [name for name in order if name in names]
+    if not is_fresh or getrefcount(names) > _OF_FRAME_AND_READER:
+        return names
+    found = dict(names)
+    names.clear()
+    return found
+
+
+_OF_FRAME_AND_READER = 3
+"""References: of the frame, of a local name and of the argument of ``getrefcount``."""
 
 
 def autograph_lines() -> Mapping[tuple[str, int], tuple[str, int, str]]:

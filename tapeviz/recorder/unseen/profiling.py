@@ -113,4 +113,4 @@ def _is_ours(code: CodeType | str) -> bool:
 def _is_traced(code: CodeType | str) -> bool:
     """Whether a snippet would call it in a plain run, too."""
     place = code if isinstance(code, str) else code.co_filename
-    return any(name in place for name in TRACED)
+    return any(name in place for name in (*TRACED, "numpy"))

@@ -17,7 +17,7 @@ from ..installed import Installed, is_called_by_replacement, is_ours
 from ..stack_depth import FIRST_OF_THREAD
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
-TRACED = ("__main__", "tensorflow", "keras", "tf_keras", "numpy")
+TRACED = ("__main__", "tensorflow", "keras", "tf_keras")
 
 
 def install(source: str, filename: str, installed: Installed) -> None:
