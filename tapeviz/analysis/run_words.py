@@ -138,7 +138,9 @@ def plain_message(message: str) -> str:
 
 _LINES_OF_NUMBERS = re.compile(r"(?:^[ \d\[\]().,+e-]*\n){3,}", re.MULTILINE)
 _FRAMES_IN_PACKAGES = re.compile(
-    r'(?:^ *File "[^"\n]*[/\\](?:site|dist)-packages[/\\][^\n]*\n){2,}', re.MULTILINE
+    r'(?:^ *File "[^"\n]*[/\\](?:site|dist)-packages[/\\][^\n]*\n'
+    r"(?: {4,}(?! *File )[^\n]*\n)*\n?){2,}",
+    re.MULTILINE,
 )
 
 

@@ -68,4 +68,7 @@ def test_lines_of_numbers_and_frames_in_packages_are_left_out_of_a_message() -> 
     assert plain_message(raised) == "input array([[1.0, 2.0],\n    …\n       [3.0]]) does not fit"
     defined = "defined here:\n" + own + frame.format(1) + frame.format(2) + own + "out of scope"
     assert plain_message(defined) == f"defined here:\n{own}    …\n{own}out of scope"
+    code = "        return f(x)\n               ^^^^\n\n"
+    called = f"raised\n{frame.format(1)}{code}{frame.format(2)}{code}ValueError: no"
+    assert plain_message(called) == "raised\n    …\nValueError: no"
     assert plain_message("shapes\n[2, 3]\n[3]") == "shapes\n[2, 3]\n[3]"

@@ -142,7 +142,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (
         r"target\.shape=\(\w+,\), output\.shape=\(\w+, \d+\)",
         given.written(
-            r"(?<=[\"'])(categorical_crossentropy)|\b(CategoricalCrossentropy)\b",
+            r"(?<=[\"'.])(categorical_crossentropy)|\b(CategoricalCrossentropy)\b",
             lambda found: f"sparse_{found[1]}" if found[1] else f"Sparse{found[2]}",
             "Use the loss for labels that are class numbers",
             everywhere=True,
@@ -183,7 +183,7 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     ),
     (
         r"expected (?:min_)?ndim=\d+, found ndim=|must have either 3 or 4 dim|Invalid input shape"
-        r"|logits should be a matrix",
+        r"|logits should be a matrix|Can not cast TensorSpec\(shape",
         given.add_axis,
     ),
     (
@@ -202,6 +202,13 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
     (r"never been called and thus has no defined output", keras_calls.take_first_output),
     (r"expected to return (\d+) gradients?, but returned (\d+)", raising.return_as_many),
     (r"evenly divi", given.split_last_axis),
+    (r"Passed in object <Variable path=", raising.watch_nothing),
+    (r"slice index \d+ of dimension (\d+) out of bounds", given.stop_at_last),
+    (r"Ranks of all input tensors should match", given.keep_axes),
+    (
+        r"missing (?:a required argument|\d+ required positional arguments?): '(\w+)'",
+        given.give_default,
+    ),
     (r"UnboundLocalError: (?:cannot access )?local variable '(\w+)'", given.declare_outer),
     (r"Could not interpret [\w ]+ identifier: (\w+)", given.spell_word),
 )

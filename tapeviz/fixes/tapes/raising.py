@@ -9,7 +9,17 @@ import libcst as cst
 from ...analysis.errors.python.results import paired_by_key
 from ..blocks import TAPES, Block, block_of_call, gradient_call
 from ..model import Edit, ErrorCase, raised_call
-from ..nodes import all_of, argument, bare, called_name, dotted, elements, is_call_to, nodes_in
+from ..nodes import (
+    all_of,
+    argument,
+    bare,
+    called_name,
+    dotted,
+    elements,
+    is_call_to,
+    nodes_in,
+    sole,
+)
 from ..plan import Plan
 from ..source import ParsedSource
 from ..translation.translating import Translated
@@ -307,3 +317,15 @@ def return_as_many(case: ErrorCase) -> Iterator[Edit]:
                 if value is not None and 0 < wanted < len(parts) == given:
                     plan.replace(value, ", ".join(parts[:wanted]))
             yield from plan.edits(f"Return {wanted} gradient{'s' * (wanted != 1)}")
+
+
+def watch_nothing(case: ErrorCase) -> Iterator[Edit]:
+    """``tape.watch(model.trainable_variables)`` of Keras variables, which the tape watches by
+    itself: the line goes."""
+    source = case.source
+    for call in case.calls("watch"):
+        statement = source.statement_of(call)
+        if statement is not None and isinstance(sole(statement), cst.Expr):
+            plan = Plan(source)
+            plan.remove(statement)
+            yield from plan.edits("Leave out the watch: a tape watches trainable variables")

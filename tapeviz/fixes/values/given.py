@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from ...analysis.errors.training.keras import near_word
+from ..forms import matches
 from ..model import Edit, ErrorCase, ErrorFixFunction
-from ..nodes import all_of, argument, bare
+from ..nodes import all_of, argument, bare, called_name
 from ..plan import Plan
 
 
@@ -94,6 +95,43 @@ def split_last_axis(case: ErrorCase) -> Iterator[Edit]:
             given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
             plan = Plan(source, {call: f"{source.code(call.func)}({given}, axis=-1)"})
             yield from plan.edits("Split along the last axis")
+
+
+def stop_at_last(case: ErrorCase) -> Iterator[Edit]:
+    """``for i in range(4)`` around ``x[i]`` of [3] → ``for i in range(x.shape[0])``."""
+    source, axis = case.source, int(case.match[1])
+    for picked, (tensor, index) in matches(case.nodes(cst.Subscript), "_a[_i]"):
+        loop = source.enclosing(picked, cst.For)
+        if loop is not None and isinstance(index, cst.Name) and index.deep_equals(loop.target):
+            for _, (end,) in matches([loop.iter], "range(_n)", f"{source.tf}.range(_n)"):
+                plan = Plan(source, {end: f"{source.operand(tensor)}.shape[{axis}]"})
+                yield from plan.edits(f"Stop at the last element of {source.code(tensor)}")
+
+
+def keep_axes(case: ErrorCase) -> Iterator[Edit]:
+    """``tf.concat([x, tf.reduce_sum(x, axis=1)], axis=1)`` → with ``keepdims=True``."""
+    source, plan = case.source, Plan(case.source)
+    for call in case.nodes(cst.Call):
+        is_reduced = called_name(call).startswith("reduce_")
+        if is_reduced and argument(call, 2, "keepdims") is None:
+            given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
+            plan.replace(call, f"{source.code(call.func)}({given}, keepdims=True)")
+    yield from plan.edits("Keep the axis that is reduced, with one element")
+
+
+def give_default(case: ErrorCase) -> Iterator[Edit]:
+    """``def call(self, x, training)`` that is called without it → ``training=None``."""
+    source, name = case.source, case.match[1]
+    for function in all_of(source.module, cst.FunctionDef):
+        for param in function.params.params:
+            if param.name.value == name and param.default is None:
+                default = param.with_changes(default=cst.Name("None"), equal=_EQUAL)
+                plan = Plan(source, {param: default})
+                words = f"Give {name} of {function.name.value} the default None"
+                yield from plan.edits(words)
+
+
+_EQUAL = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
 
 def divide_whole(case: ErrorCase) -> Iterator[Edit]:

@@ -826,4 +826,68 @@ ROWS: list[tuple[str, str]] = [
         """,
         "mean, log_var = tf.split(x ** 2, 2, axis=-1)",
     ),
+    (
+        """
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        with tf.GradientTape() as tape:
+            tape.watch(model.trainable_variables)
+            y = tf.reduce_sum(model(tf.ones([3, 2])))
+        tape.gradient(y, model.trainable_variables)
+        """,
+        "y = tf.reduce_sum(model(tf.ones([3, 2])))",
+    ),
+    (
+        """
+        x = tf.Variable([1.0, 2.0, 3.0])
+        with tf.GradientTape() as tape:
+            y = 0.0
+            for i in range(4):
+                y += x[i] ** 2
+        tape.gradient(y, x)
+        """,
+        "for i in range(x.shape[0]):",
+    ),
+    (
+        """
+        x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            y = tf.concat([x, tf.reduce_sum(x, axis=1)], axis=1)
+        tape.gradient(y, x)
+        """,
+        "y = tf.concat([x, tf.reduce_sum(x, axis=1, keepdims=True)], axis=1)",
+    ),
+    (
+        """
+        class Block(tf.keras.layers.Layer):
+            def call(self, x, training):
+                return 2.0 * x
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = Block()(x)
+        tape.gradient(y, x)
+        """,
+        "def call(self, x, training=None):",
+    ),
+    (
+        """
+        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+        def f(x):
+            return tf.reduce_sum(x ** 2)
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = f(x)
+        tape.gradient(y, x)
+        """,
+        "y = f(x[tf.newaxis])",
+    ),
+    (
+        """
+        x, labels = tf.ones([4, 3]), tf.constant([0, 1, 2, 0])
+        w = tf.Variable(tf.ones([3, 3]))
+        with tf.GradientTape() as tape:
+            y = tf.keras.losses.categorical_crossentropy(labels, tf.nn.softmax(x @ w))
+        tape.gradient(y, w)
+        """,
+        "y = tf.keras.losses.sparse_categorical_crossentropy(labels, tf.nn.softmax(x @ w))",
+    ),
 ]
