@@ -80,7 +80,7 @@ class FixGoal:
         it. So is one that does something more than another, or adds the same lines in another
         order. Neither is left out where it mends a gradient that the other does not, or, without an
         estimate, gives other numbers: it closes further cuts. NaN is mended only by the edits that
-        leave the fewest zeros. An edit that had to be corrected stands where no other does.
+        leave the fewest zeros. A fallback stands where no other edit does.
         """
         rank = {edit.new_text: index for index, edit in enumerate(self.edits)}
         kept = sorted(
@@ -94,7 +94,7 @@ class FixGoal:
         if self.cause is not None and self.cause.kind == "nonfinite":
             zeros = [_zeros_in(each.values.values()) for each in best]
             best = [each for each, count in zip(best, zeros, strict=True) if count == min(zeros)]
-        best = [each for each in best if not each.edit.is_corrected] or best[:1]
+        best = [each for each in best if not each.edit.is_fallback] or best[:1]
         best = [
             each
             for each in best

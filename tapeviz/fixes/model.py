@@ -37,7 +37,8 @@ class Edit:
     ``parts``: for each source the subscript that picks its part of the result (``[0]``), or "".
     ``asks_once``: a single source is asked for now, of which all those before are parts.
     ``asks_fewer``: the source is no longer asked for; the gradients by the others stay.
-    ``is_corrected``: it raised until a second edit was made for the error that it brought.
+    ``is_fallback``: shown only where no other edit is good: it raised until a second edit was made
+    for the error that it brought, or takes ``tf.function`` off.
     ``is_last``: edits for the cuts on other paths are tried before it, and without it.
     """
 
@@ -51,7 +52,7 @@ class Edit:
     gives_zeros: bool = False
     asks_once: bool = False
     asks_fewer: bool = False
-    is_corrected: bool = False
+    is_fallback: bool = False
     is_last: bool = False
 
     def __post_init__(self) -> None:
@@ -66,8 +67,8 @@ class Edit:
                 also = also.removeprefix(ESTIMATE)
             title = f"{title}; {also[0].lower()}{also[1:]}"
         estimate = self.is_estimate or second.is_estimate
-        parts, is_corrected = self.parts or second.parts, self.is_corrected
-        return Edit(title, new_text, estimate, parts, is_corrected=is_corrected)
+        parts, is_fallback = self.parts or second.parts, self.is_fallback or second.is_fallback
+        return Edit(title, new_text, estimate, parts, is_fallback=is_fallback)
 
 
 class EditFlags(TypedDict, total=False):
@@ -81,6 +82,7 @@ class EditFlags(TypedDict, total=False):
     gives_zeros: bool
     asks_once: bool
     asks_fewer: bool
+    is_fallback: bool
     is_last: bool
 
 

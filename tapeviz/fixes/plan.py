@@ -264,7 +264,16 @@ def _split(line: Any) -> Any:
     return cst.FlattenSentinel(lines)
 
 
-_ROOMY = (cst.Assign, cst.AnnAssign, cst.Arg, cst.Return, cst.Expr, cst.Element, cst.Index)
+_ROOMY = (
+    cst.Assign,
+    cst.AnnAssign,
+    cst.Arg,
+    cst.Return,
+    cst.Expr,
+    cst.Element,
+    cst.Index,
+    cst.Slice,
+)
 
 
 def fitting(

@@ -241,7 +241,7 @@ class _Trials:
         # An error that none of them mends may come of the gradient, which is still None.
         found = iter(corrections or self._edits_behind(trial, goal, after, source))
         firsts = {each.title: each for each in reversed([*distinct(found, trial.text)])}
-        edit = replace(edit, is_corrected=edit.is_corrected or bool(corrections))
+        edit = replace(edit, is_fallback=edit.is_fallback or bool(corrections))
         for second in [*reversed(firsts.values())][:2]:
             self._offer(goal, edit.followed_by(second, second.new_text), trial.depth + 1)
 

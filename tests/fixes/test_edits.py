@@ -911,6 +911,144 @@ tf.reduce_sum(labels, axis=0))
 
 
 AMONG_OTHERS: list[tuple[str | Evidence, int, str, str]] = [
+    (  # a compiled function: it cannot share a list
+        "not-differentiable",
+        6,
+        """
+        @tf.function
+        def play(n):
+            total, s = 0.0, 0
+            for _ in tf.range(n):
+                for _ in tf.range(n):
+                    a = tf.random.categorical(theta[s], 1)[0, 0]
+                    s = moves[s, a]
+                    total += rewards[s]
+            return tf.reduce_mean(total), s
+        with tf.GradientTape() as tape:
+            loss, _ = play(3)
+        tape.gradient(loss, theta)
+        """,
+        """
+        @tf.function
+        def play(n):
+            total, s = 0.0, 0
+            log_p = 0.0
+            for _ in tf.range(n):
+                for _ in tf.range(n):
+                    draw = tf.random.categorical(theta[s], 1)
+                    log_p += tf.reduce_sum(tf.gather(tf.nn.log_softmax(theta[s]), draw, \
+batch_dims=1))
+                    a = draw[0, 0]
+                    s = moves[s, a]
+                    total += rewards[s]
+            value = tf.reduce_mean(total)
+            return value + tf.stop_gradient(value) * (log_p - tf.stop_gradient(log_p)), s
+        with tf.GradientTape() as tape:
+            loss, _ = play(3)
+        tape.gradient(loss, theta)
+        """,
+    ),
+    (  # both calls of a function that is said in TensorFlow
+        "left-tensorflow",
+        5,
+        """
+        def f(v):
+            return np.tanh(v)
+        with tf.GradientTape() as tape:
+            p = tf.numpy_function(f, [a], tf.float32)
+            q = tf.numpy_function(f, [b], tf.float32)
+            loss = p - q
+        tape.gradient(loss, a)
+        """,
+        """
+        def f(v):
+            return tf.tanh(v)
+        with tf.GradientTape() as tape:
+            p = f(a)
+            q = f(b)
+            loss = p - q
+        tape.gradient(loss, a)
+        """,
+    ),
+    (  # a state of several parts
+        "assign",
+        5,
+        """
+        @tf.function
+        def step(z):
+            gain = (p + q) / (p + q + r)
+            p.assign((1 - gain) * (p + q))
+            x.assign_add(gain * (z - x))
+            return x
+        with tf.GradientTape() as tape:
+            y = step(z)
+        tape.gradient(y, q)
+        """,
+        """
+        @tf.function
+        def step(z):
+            gain = (p + q) / (p + q + r)
+            p_new = (1 - gain) * (p + q)
+            p.assign(p_new)
+            x_new = x + gain * (z - x)
+            x.assign(x_new)
+            return x_new
+        with tf.GradientTape() as tape:
+            y = step(z)
+        tape.gradient(y, q)
+        """,
+    ),
+    (  # a window moves
+        "integer",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            i = tf.cast(a, tf.int32)
+            y = tf.reduce_sum(x[:, i : i + 3])
+        tape.gradient(y, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            i = tf.cast(a, tf.int32)
+            y = tf.reduce_sum(x[:, i : i + 3] + (a - tf.cast(i, tf.float32)) * \
+(x[:, i + 1 : (i + 1) + 3] - x[:, i : i + 3]))
+        tape.gradient(y, a)
+        """,
+    ),
+    (
+        "integer",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            yx = tf.cast(a, tf.int32)
+            y = tf.slice(x, [yx[0], 0], [3, 3])
+        tape.gradient(y, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            yx = tf.cast(a, tf.int32)
+            value = tf.slice(x, [yx[0], 0], [3, 3])
+            y = value + (a[0] - tf.cast(yx[0], tf.float32)) * \
+(tf.slice(x, [yx[0] + 1, 0], [3, 3]) - value)
+        tape.gradient(y, a)
+        """,
+    ),
+    (  # what a model predicts, in several parts
+        "replaced-source",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            a, b = model.predict(x, verbose=0)
+            y = tf.convert_to_tensor(b)[0]
+        tape.gradient(y, a)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            a, b = model(x)
+            y = tf.convert_to_tensor(b)[0]
+        tape.gradient(y, a)
+        """,
+    ),
     (  # a sum is compared
         "integer",
         2,
@@ -1026,13 +1164,13 @@ tf.stop_gradient(tf.nn.softmax(x)[..., tf.newaxis, :])), 0)
         """
         w = tf.exp(x)
         names = ["a", "b"]
-        log_ps = []
+        log_p = 0.0
         with tf.GradientTape() as tape:
             positions = random.choices(range(len(names)), weights=[float(v) for v in w], k=9)
-            log_ps.append(tf.reduce_sum(tf.gather(tf.math.log(w / tf.reduce_sum(w)), positions)))
+            log_p += tf.reduce_sum(tf.gather(tf.math.log(w / tf.reduce_sum(w)), positions))
             drawn = Counter([names[i] for i in positions])
             loss = tf.constant(drawn["a"] * 2.0)
-            log_p = tf.cast(tf.add_n(log_ps), tf.float32)
+            log_p = tf.cast(log_p, tf.float32)
             loss = loss + tf.stop_gradient(loss) * (log_p - tf.stop_gradient(log_p))
         tape.gradient(loss, x)
         """,

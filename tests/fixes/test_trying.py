@@ -240,7 +240,7 @@ def test_an_edit_that_mends_more_gradients_comes_first() -> None:
 
 def test_an_edit_that_was_corrected_stands_where_no_other_does() -> None:
     plain = Edit("plain", "x = 2\n")
-    corrected = [Edit(title, text, is_corrected=True) for title, text in ("a1", "b2")]
+    corrected = [Edit(title, text, is_fallback=True) for title, text in ("a1", "b2")]
     value = {(0, 0): np.float32(1.0)}
     goal = FixGoal(None, edits=[*corrected, plain], kept=[KeptEdit(e, value) for e in corrected])
     assert [kept.edit for kept in goal.in_order("")] == corrected[:1]

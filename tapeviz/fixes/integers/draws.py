@@ -57,40 +57,84 @@ def _weighed(
     keep: Callable[[FixCase, Plan, CstStatement, cst.Call, str], None],
     title: str,
 ) -> Iterator[Edit]:
-    """``keep``: append the log-probabilities of such a call to the list of that name."""
-    source = case.source
+    """``keep``: add the log-probabilities of such a call by a statement of this form.
+
+    They add up in a tensor, which a compiled loop carries. Functions that draw share a list with
+    the block; a compiled one cannot, so then what it returns is weighed, in place of the loss.
+    """
+    source, tf = case.source, case.source.tf
     block = block_of_call(source, case.trace, case.call)
     loss = target_name(source, case.call)
     if block is None or not loss:
         return
     if not any(loss in bound_names(statement) for statement in body_of(block)):
         return
-    plan, tf = Plan(source), source.tf
-    kept, score = plan.fresh_name("log_ps"), plan.fresh_name("log_p")
     draws = list(_draws(case, block, names))
-    for statement, call in draws:
-        keep(case, plan, statement, call, kept)
-    if plan.put_after or plan.put_before:
-        function = source.function_of(block.node)
-        if all(
-            source.function_of(statement) in (function, source.module) for statement, _ in draws
-        ):
-            plan.before(block.node, f"{kept} = []")
-        else:  # a function that draws finds the list among the names of the module
+    home = source.function_of(block.node)
+    drawing = dict.fromkeys(source.function_of(statement) for statement, _ in draws)
+    dtype, known = f"{tf}.{_dtype(case)}", _dtype_of_target(case)
+    zero = "0.0" if dtype == f"{tf}.float32" else f"{tf}.zeros([], {dtype})"
+    has_others = any(function is not home for function in drawing)
+    for is_shared in (True, False) if has_others else (False,):
+        plan = Plan(source)
+        score, kept = plan.fresh_name("log_p"), plan.fresh_name("log_ps") if is_shared else ""
+        for statement, call in draws:
+            keep(
+                case, plan, statement, call, f"{kept}.append({{}})" if kept else f"{score} += {{}}"
+            )
+        if not (plan.put_after or plan.put_before):
+            return
+        if kept:  # a function that draws finds the list among the names of the module
             top = (block.node, *source.ancestors(block.node))[-2]
             plan.before(top, f"{kept} = []")
             if top is not block.node:
                 plan.before(block.node, f"{kept}.clear()")
-        weighed = f"{tf}.stop_gradient({loss}) * ({score} - {tf}.stop_gradient({score}))"
-        dtype, known = f"{tf}.{_dtype(case)}", _dtype_of_target(case)
-        if "int" in known:  # of a count that was drawn: it has no slope by anything else, either
-            plan.last(block.node, f"{loss} = {tf}.cast({loss}, {dtype})")
-        plan.last(
-            block.node,
-            f"{score} = {tf}.cast({tf}.add_n({kept}), {dtype})",
-            f"{loss} = {loss} + {weighed}",
-        )
+        elif home in drawing:
+            plan.before(block.node, f"{score} = {zero}")
+        for function in () if kept else drawing:
+            if isinstance(function, cst.FunctionDef) and function is not home:
+                begun = next(s for s, _ in draws if source.function_of(s) is function)
+                top = next(s for s in function.body.body if s in (begun, *source.ancestors(begun)))
+                plan.put_before.setdefault(top, []).insert(0, plan.parse(f"{score} = {zero}"))
+                _weigh_returned(case, plan, function, score)
+        if kept or home in drawing:
+            total = f"{tf}.add_n({kept})" if kept else score
+            if (
+                "int" in known
+            ):  # of a count that was drawn: it has no slope by anything else, either
+                plan.last(block.node, f"{loss} = {tf}.cast({loss}, {dtype})")
+            plan.last(
+                block.node,
+                f"{score} = {tf}.cast({total}, {dtype})",
+                f"{loss} = {_times_score(tf, loss, score)}",
+            )
         yield from plan.edits(title, is_estimate=True)
+
+
+def _times_score(tf: str, value: str, score: str) -> str:
+    """The value itself, whose gradient is the value times that of the log-probability."""
+    return f"{value} + {tf}.stop_gradient({value}) * ({score} - {tf}.stop_gradient({score}))"
+
+
+def _weigh_returned(case: FixCase, plan: Plan, function: cst.FunctionDef, score: str) -> None:
+    """Weigh what a function returns; of several results those that may be floats."""
+    source, trace = case.source, case.trace
+    floats = {
+        name
+        for binding in trace.bindings
+        for tensor, name in binding.tensors
+        if source.covers(function, binding.site.line)
+        and tensor in trace.tensors
+        and "float" in trace.tensors[tensor].dtype
+    }
+    for line in all_of(function, cst.Return):
+        value = line.value if source.function_of(line) is function else None
+        several = elements(value)
+        for each in several or ([value] if value is not None else []):
+            is_number = isinstance(each, cst.BaseNumber)
+            if not several or dotted(each) in floats or not (dotted(each) or is_number):
+                name = plan.named(each)
+                plan.replace(each, _times_score(source.tf, name, score))
 
 
 def _dtype(case: FixCase) -> str:
@@ -125,18 +169,18 @@ def _draws(
 
 
 def _keep_log_p(
-    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, kept: str
+    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, form: str
 ) -> None:
-    """Append the log-probability of a draw, or of a list of such draws, where it is known."""
+    """Add the log-probability of a draw, or of a list of such draws, where it is known."""
     source, around = plan.source, plan.source.parent(call)
     made = around if isinstance(around, cst.ListComp) else call
     target = source.target_of(made)
     if drawn_elements := _drawn_elements(case, plan, call):
-        _keep_log_p_of_elements(plan, statement, call, kept, drawn_elements)
+        _keep_log_p_of_elements(plan, statement, call, form, drawn_elements)
         return
     drawn = target.value if isinstance(target, cst.Name) else plan.fresh_name("draw")
     formula, begun = _log_p(case, call, drawn), plan.statement_begun_by(made)
-    note = f"{kept}.append({source.tf}.reduce_sum({formula}))"
+    note = form.format(f"{source.tf}.reduce_sum({formula})")
     if formula and isinstance(target, cst.Name):
         plan.after(statement, note)
     elif formula and begun is not None:
@@ -220,21 +264,21 @@ def _is_softmax(source: ParsedSource, node: cst.BaseExpression) -> bool:
 
 
 def _keep_log_p_of_elements(
-    plan: Plan, statement: CstStatement, call: cst.Call, kept: str, elements: _Elements
+    plan: Plan, statement: CstStatement, call: cst.Call, form: str, elements: _Elements
 ) -> None:
     steps = (
         *([elements.first] if elements.first else []),
         f"{elements.name} = {elements.draw}",
-        f"{kept}.append({elements.log_p})",
+        form.format(elements.log_p),
     )
     plan.before(statement, *steps)
     plan.replace(call, elements.picked)
 
 
 def _keep_chosen(
-    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, kept: str
+    case: FixCase, plan: Plan, statement: CstStatement, call: cst.Call, form: str
 ) -> None:
-    """Append the log-probability of a choice, if the cut is of it or of what is made of it."""
+    """Add the log-probability of a choice, if the cut is of it or of what is made of it."""
     source, tf = plan.source, plan.source.tf
     at_cut = [place for line in case.lines() if (place := source.statement(line)) is not None]
     if not any(source.leads_to(place, call) for place in at_cut):
@@ -243,7 +287,7 @@ def _keep_chosen(
         for decoded in elements(source.target_of(call))[:1]:
             sequences = f"{source.code(decoded)}[0]"
             loss = loss_of_sequences(source, call, sequences)
-            plan.after(statement, f"{kept}.append(-{tf}.reduce_sum({loss}))")
+            plan.after(statement, form.format(f"-{tf}.reduce_sum({loss})"))
         return
     scores, axis = argument(call, 0, "input", "a", "values"), argument(call, 1, "axis")
     at_end = {"argmax": "-1", "argmin": "0"}.get(called_name(call)) or _end_taken(source, call)
@@ -265,7 +309,7 @@ def _keep_chosen(
     plan.before(
         statement,
         f"{chances} = {log_p}",
-        f"{kept}.append({tf}.reduce_sum({chances} * {largest}))",
+        form.format(f"{tf}.reduce_sum({chances} * {largest})"),
     )
 
 

@@ -15,6 +15,7 @@ from ..nodes import (
     dotted,
     elements,
     enclosed,
+    is_call_to,
     nodes_in,
     pairs_of,
     parameters_of,
@@ -23,7 +24,9 @@ from ..plan import Plan
 from ..smooth.argmax import are_probabilities
 from ..smooth.indices import embeddings_of, input_shape
 
-_CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze")
+_CARRYING = ("stack", "concat", "identity", "tuple", "list", "expand_dims", "squeeze", "transpose")
+_OF_ARRAYS = ("stack", "concat", "read", "write")
+"""Methods of a ``tf.TensorArray``."""
 _CARRYING_OPS = frozenset(
     ("Cast", "Pack", "ConcatV2", "ExpandDims", "Squeeze", "Identity", "StridedSlice", "Unpack")
 )
@@ -126,6 +129,11 @@ class _Tokens:
             return False
         if node in self.calls:
             return True
+        if isinstance(node.func, cst.Attribute) and called_name(node) in _OF_ARRAYS:
+            if called_name(node) == "write" and self.holds(node.args[-1].value):
+                return True
+            if dotted(node.func.value) in self.names:
+                return True
         return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
 
     def are_with_whole(self, compared: cst.CSTNode, sides: Iterable[cst.CSTNode]) -> bool:
@@ -206,6 +214,13 @@ def _keep_last_axis(plan: Plan, tokens: _Tokens) -> None:
             axis = argument(call, 1, "axis")
             if axis is not None and plan.source.code(axis) == "-1":
                 plan.replace(axis, "-2")
+            order = argument(call, 1, "perm")
+            if order is not None:
+                codes = map(plan.source.code, elements(order))
+                plan.replace(order, f"[{', '.join([*codes, str(len(elements(order)))])}]")
+            elif called_name(call) == "transpose":  # of rows and columns
+                rows = cst.Arg(cst.parse_expression("[1, 0, 2]"))
+                plan.replace(call, lambda old, rows=rows: old.with_changes(args=[*old.args, rows]))  # type: ignore[misc]
 
 
 def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
@@ -215,6 +230,10 @@ def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
         for to, value in _assigned(assign):
             is_list = isinstance(value, cst.List) and not elements(value)
             is_start = source.line(assign) not in tokens.lines
+            if is_call_to(value, "TensorArray") and dotted(to) in tokens.names:
+                for dtype in (arg.value for arg in value.args if "int" in source.code(arg.value)):
+                    plan.replace(dtype, f"{source.tf}.float32")
+                continue
             if dotted(to) in tokens.names and is_start and not is_list and not tokens.holds(value):
                 plan.replace(value, f"{source.tf}.one_hot({source.code(value)}, {size})")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..forms import matches
+from ..forms import is_same, match, matches
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -147,6 +147,46 @@ def interpolate_edges(case: FixCase) -> Iterator[Edit]:
             )
             title = "Estimate: interpolate between the values of the two edges around it"
             yield from plan.edits(title)
+
+
+def move_window(case: FixCase) -> Iterator[Edit]:
+    """``tf.slice(x, [i, j], size)`` with ``i`` cast from ``a`` → plus ``a - i`` times what the
+    window a step further has more, along each axis. So ``x[i : i + n]`` and
+    ``tf.image.crop_to_bounding_box(x, i, j, height, width)``."""
+    source, tf, plan = case.source, case.source.tf, Plan(case.source)
+    for window, starts in _windows(source):
+        rises = []
+        for written in starts:
+            start, x = source.operand(written[0]), uncast(source, written[0])
+            if x and is_at_cause(case, written[0]):
+                next_ = Plan(source, dict.fromkeys(written, f"{start} + 1")).changed(window)
+                rises.append((f"{x} - {tf}.cast({start}, {tf}.float32)", source.code(next_)))
+        if rises:
+            here = plan.named(window)
+            terms = [f"({part}) * ({following} - {here})" for part, following in rises]
+            plan.replace(window, " + ".join([here, *terms]))
+    yield from plan.edits("Estimate: interpolate between the window at the index and the next")
+
+
+def _windows(
+    source: ParsedSource,
+) -> Iterator[tuple[cst.BaseExpression, list[list[cst.BaseExpression]]]]:
+    """Expressions that cut a window of a fixed size out of a tensor, and for each axis the
+    expressions by which the window begins."""
+    for call, (_, begin) in with_arguments(source.calls_to("slice"), "input_", "begin"):
+        yield call, [[each] for each in elements(begin)]
+    for call, (_, top, left) in with_arguments(
+        source.calls_to("crop_to_bounding_box"), "image", "offset_height", "offset_width"
+    ):
+        yield call, [[top], [left]]
+    for node in all_of(source.module, cst.Subscript):
+        starts: list[list[cst.BaseExpression]] = []
+        for part in (each.slice for each in node.slice):
+            if isinstance(part, cst.Slice) and part.lower is not None:
+                end = match(part.upper, "_i + _n")
+                starts += [[part.lower, end[0]]] if end and is_same(part.lower, end[0]) else []
+        if starts and not isinstance(source.parent(node), (cst.AssignTarget, cst.Del)):
+            yield node, starts
 
 
 _PICKING = {"top_k": (0, "input"), "argsort": (0, "values"), "non_max_suppression": (1, "scores")}

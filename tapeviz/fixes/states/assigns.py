@@ -22,7 +22,7 @@ from ..plan import Plan
 from ..regions import Region, region_after
 from ..renaming import calls_any, functions_that_read, is_rebound, reads_of, rename_reads
 from ..source import ParsedSource
-from .writes import Write, new_value, writes_on, writes_to
+from .writes import Write, new_value, write_of, writes_on, writes_to
 
 SLICE_OP = "ResourceStridedSliceAssign"
 
@@ -30,11 +30,28 @@ SLICE_OP = "ResourceStridedSliceAssign"
 def use_new_tensor(case: FixCase) -> Iterator[Edit]:
     """``c.assign(e)`` → ``c_new = e``, which later reads use; the variable is stored afterwards."""
     lines = case.lines("assign")
-    for chosen in dict.fromkeys((lines, lines[:1])):
+    for chosen in dict.fromkeys((lines, _lines_beside(case, lines), lines[:1])):
         for afterwards in (True, False):
             edit = _edited(case, chosen, afterwards)
             if edit is not None:
                 yield edit
+
+
+def _lines_beside(case: FixCase, lines: tuple[int, ...]) -> tuple[int, ...]:
+    """These lines and those of the other variables that the same functions write: of a state of
+    several parts each may be made of the others."""
+    source = case.source
+    written = [write.receiver for line in lines for write in writes_on(source, line)]
+    statements = filter(None, map(source.statement, lines))
+    functions = {source.function_of(statement) for statement in statements} - {source.module}
+    others = [
+        source.line(call)
+        for function in functions
+        for call in all_of(function, cst.Call)
+        if (write := write_of(source, call, False)) is not None
+        and not any(write.receiver.deep_equals(known) for known in written)
+    ]
+    return tuple(dict.fromkeys((*lines, *others)))
 
 
 def _edited(case: FixCase, lines: Iterable[int], afterwards: bool) -> Edit | None:

@@ -56,7 +56,8 @@ def rebind_name(case: FixCase) -> Iterator[Edit]:
             words = enumerated(names)
             mean = "mean the tensors themselves" if len(names) > 1 else "mean the tensor itself"
             without = f", without {source.tf}.function" if is_compiled else ""
-            yield from plan.edits(f"Let {words} {mean} while the tape records{without}")
+            title = f"Let {words} {mean} while the tape records{without}"
+            yield from plan.edits(title, is_fallback=is_compiled)
 
 
 def _is_in_function_of(source: ParsedSource, write: Write, others: Sequence[Write]) -> bool:

@@ -41,7 +41,7 @@ from ..smooth.branches import weigh_all, weigh_both
 from ..smooth.comparisons import soften_bounds, soften_comparison, take_probability
 from ..smooth.counts import SOFT_COUNTS, soft_bins
 from ..smooth.groups import SOFT_GROUPS
-from ..smooth.indices import interpolate, interpolate_edges, weigh_picked
+from ..smooth.indices import interpolate, interpolate_edges, move_window, weigh_picked
 from ..smooth.outcomes import interpolate_outcome
 from ..smooth.pooling import pool_softly
 from ..smooth.ranges import count_up
@@ -184,6 +184,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         TAKE_VARIABLES,
         interpolate_edges,
         interpolate,
+        move_window,
         weigh_by_width,
         weigh_by_window,
         weigh_copies,
@@ -289,6 +290,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
     IntegerValue: (
         ask_for_rows,
         interpolate,
+        move_window,
         splat,
         weigh_by_width,
         weigh_by_window,
@@ -313,6 +315,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         take_values,
     ),
     ReplacedSource: (
+        CALL_MODEL,
         ask_for_whole,
         ask_for_all_parts,
         compute_once,

@@ -20,7 +20,7 @@ def differentiate_itself(case: FixCase) -> Iterator[Edit]:
     body."""
     source = case.source
     function = _decorated(case)
-    if function is None:
+    if function is None or _is_cut_itself(case, function):
         return
     plan = Plan(source)
     for decorator in function.decorators:
@@ -47,7 +47,7 @@ def differentiate_rest(case: FixCase) -> Iterator[Edit]:
     inner = source.enclosing(result, cst.FunctionDef) if isinstance(result, cst.Return) else None
     if not isinstance(result, cst.Return) or function is None or inner is None:
         return
-    if inner is function or not inner.params.params:
+    if inner is function or not inner.params.params or _is_cut_itself(case, function):
         return
     given, upstream = result.value, parameters_of(inner)[0]
     parts = elements(given) or ([given] if given is not None else [])
@@ -172,6 +172,11 @@ def _decorated(case: FixCase) -> cst.FunctionDef | None:
         if has_decorator and (function.name.value == name or _covers(case, function)):
             return function
     return None
+
+
+def _is_cut_itself(case: FixCase, function: cst.FunctionDef) -> bool:
+    """Whether what the function computes has no slope, either."""
+    return any(case.source.covers(function, other.line) for other in case.finding.others)
 
 
 def _covers(case: FixCase, function: cst.FunctionDef) -> bool:

@@ -11,9 +11,21 @@ from ...analysis.causes.connections.not_connected import NotConnected, SameSlope
 from ...analysis.causes.tapes.outside_tape import OutsideTape
 from ...analysis.flow.ends import Ends
 from ...analysis.python.shadowed import Shadowed
+from ...wording import enumerated
 from ..blocks import block_of_call, body_of, gradient_call
 from ..model import Edit, FixCase
-from ..nodes import all_of, argument, bound_names, called_name, elements, nodes_in, read_names, sole
+from ..nodes import (
+    all_of,
+    argument,
+    bound_names,
+    called_name,
+    elements,
+    is_call_to,
+    nodes_in,
+    pairs_of,
+    read_names,
+    sole,
+)
 from ..plan import Plan, fitting
 from ..renaming import reads_of, rename_reads
 from ..source import CstStatement
@@ -41,12 +53,33 @@ def use_the_unused(case: FixCase) -> Iterator[Edit]:
         for read in reversed(list(reads_of(source, cst.Name(other), [statement])))
     ]
     alike = [use for use in uses if -use[0] >= _ALIKE]
-    adding = list(_added(case, name, made))
+    adding = [*_added(case, name, made), *_made_beside(case, made)]
     yield from () if alike else adding
     for _, _, other, read in sorted(alike or uses, key=lambda use: use[:2]):
         title = f"Use {name} in place of {other}: nothing uses {name}"
         yield from Plan(source, {read: name}).edits(title, has_other_value=True)
     yield from adding if alike else ()
+
+
+def _made_beside(case: FixCase, made: CstStatement) -> Iterator[Edit]:
+    """``za, zb = proj(ha), proj(hb)`` and then ``f(ha, hb)`` → ``f(za, zb)``: what follows takes
+    what the function was given, and not what it gave."""
+    source, later, plan = case.source, case.source.after(made), Plan(case.source)
+    read = set().union(*map(read_names, later))
+    functions = [called_name(call) for call in all_of(made, cst.Call)]
+    used: dict[str, str] = {}
+    statements = map(sole, source.siblings(made))
+    for small in (each for each in statements if isinstance(each, cst.Assign)):
+        for to, value in pairs_of(small.targets[0].target, small.value):
+            given = argument(value, 0)
+            is_unused = isinstance(to, cst.Name) and to.value not in read
+            if is_unused and is_call_to(value, *functions) and isinstance(given, cst.Name):
+                used[given.value] = source.code(to)
+    counts = [rename_reads(plan, cst.Name(given), new, later) for given, new in used.items()]
+    if used and all(counts):
+        news = enumerated(used.values())
+        title = f"Use {news} in place of {enumerated(used)}: nothing uses {news}"
+        yield from plan.edits(title, has_other_value=True)
 
 
 def use_made_tensor(case: FixCase) -> Iterator[Edit]:

@@ -16,7 +16,7 @@ from ..forms import match
 from ..model import Edit, FixCase
 from ..nodes import argument, called_name, dotted, is_call_to, sole, with_arguments
 from ..plan import Plan, fitting
-from ..rewrites import CallRewrite, template
+from ..rewrites import CallRewrite
 from ..smooth.argmax import answers_of, are_probabilities
 from ..smooth.indices import input_shape
 from ..source import ParsedSource
@@ -89,9 +89,18 @@ STRAIGHT_THROUGH = CallRewrite(
     repeated=_passed,
 )
 
+
+def _unrounded(case: FixCase, call: cst.Call) -> str:
+    """``x`` of ``tf.round(x)``; nothing before a cast to integers, which would cut it."""
+    for _, (given, dtype) in with_arguments(case.source.calls_to("cast"), "x", "dtype"):
+        if case.source.value_of(given) is call and "int" in case.source.code(dtype):
+            return ""
+    return case.source.code(call.args[0].value) if call.args else ""
+
+
 LEAVE_OUT_ROUNDING = CallRewrite(
     ("round", "rint", "floor", "ceil"),
-    template("{arg}"),
+    _unrounded,
     "Estimate: compute with the number itself, without {name}",
 )
 """Where the slope at the rounded number is zero, as that of a cross entropy is at 0 and 1, a

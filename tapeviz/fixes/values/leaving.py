@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import libcst as cst
 
 from ..blocks import block_of_call
+from ..forms import is_same
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -118,21 +119,28 @@ def call_directly(case: FixCase) -> Iterator[Edit]:
         inside: cst.CSTNode | None = function
         if not isinstance(inside, cst.Lambda):
             inside = _function_named(source, source.code(function))
-        names = [cst.Arg(element) for element in elements(given)]
         name = source.code(function) if inside is not function else "the lambda"
-        place = [arg.value for arg in call.args].index(function)
+        others = with_arguments(source.calls_to(*PYTHON_FUNCTIONS), "func", "inp")
+        same = [(other, parts) for other, parts in others if is_same(parts[0], function)]
         for has_vectors in (False, True):
             nodes = set(nodes_in(inside)) if inside else set()
             translated = Translated(case, nodes, TranslationRules(has_vectors))
-            translated.plan.replace(call, partial(_called, place, names))
+            for other, (func, inp) in (
+                same if inside is not function else [(call, (function, given))]
+            ):
+                translated.plan.replace(other, partial(_called, other, func, inp))
             yield from translated.plan.edits(
                 f"Call {name} directly, and let it compute with TensorFlow"
             )
 
 
-def _called(place: int, given: list[cst.Arg], call: cst.Call) -> cst.Call:
-    """A call of the argument at this place, with the arguments given."""
-    return cst.Call(enclosed(call.args[place].value), given)
+def _called(
+    written: cst.Call, function: cst.BaseExpression, given: cst.BaseExpression, call: cst.Call
+) -> cst.Call:
+    """A call of the function that a call was written with, as it is changed, with what is given."""
+    place = [arg.value for arg in written.args].index(function)
+    taken = [cst.Arg(element) for element in elements(given)] or [cst.Arg(given, star="*")]
+    return cst.Call(enclosed(call.args[place].value), taken)
 
 
 def _function_named(source: ParsedSource, name: str) -> cst.CSTNode | None:

@@ -232,7 +232,7 @@ ROWS: dict[str, Row] = {
             loss = tf.reduce_mean(crop)
         tape.gradient(loss, place)
         """,
-        "whole = tf.cast(place, tf.int32)",
+        "value = tf.image.crop_to_bounding_box(image, top, left, 2, 2)",
         [6.0, 1.0],
     ),
     "rows between whole numbers": (
@@ -321,5 +321,27 @@ ROWS: dict[str, Row] = {
         """,
         "a, b = tf.unstack(line)",
         [2.5, 1.25],
+    ),
+    "tokens that a TensorArray holds": (
+        """
+        table = tf.Variable([[1.0, 0.0], [0.0, 2.0]])
+        out = tf.Variable([[0.0, 1.0], [1.0, 0.0]])
+
+        @tf.function
+        def decode(n):
+            token = tf.zeros([1], tf.int32)
+            tokens = tf.TensorArray(tf.int32, size=n)
+            for i in tf.range(n):
+                scores = tf.nn.embedding_lookup(table, token) @ out
+                token = tf.argmax(scores, -1, output_type=tf.int32)
+                tokens = tokens.write(i, token)
+            return tf.transpose(tokens.stack())
+
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, decode(2)) ** 2)
+        tape.gradient(loss, out)
+        """,
+        "return tf.transpose(tokens.stack(), [1, 0, 2])",
+        [[-1.6967534, 1.6967535], [0.4199745, -0.41997427]],
     ),
 }

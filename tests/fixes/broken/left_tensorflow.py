@@ -314,7 +314,7 @@ ROWS: dict[str, Row] = {
             loss = tf.constant(n, tf.float32) ** 2
         tape.gradient(loss, rate)
         """,
-        "log_ps.append(tf.reduce_sum(tf.cast(n, tf.float32) * tf.math.log(rate) - rate))",
+        "log_p += tf.reduce_sum(tf.cast(n, tf.float32) * tf.math.log(rate) - rate)",
         50 / 3,
     ),
     "an array that is filled": (

@@ -330,4 +330,18 @@ ROWS: dict[str, Row] = {
         "tape.gradient(loss, first.trainable_variables)",
         [[1.0], [1.0]],
     ),
+    "what was given to a function, in place of what it gave": (
+        """
+        w, v = tf.Variable([1.0, 2.0]), tf.Variable([[1.0], [3.0]])
+        def head(h):
+            return h @ v
+        with tf.GradientTape() as tape:
+            a, b = w * tf.ones([3, 2]), w * tf.ones([3, 2]) * 2.0
+            za, zb = head(a), head(b)
+            loss = tf.reduce_sum(a * b)
+        tape.gradient(loss, v)
+        """,
+        "loss = tf.reduce_sum(za * zb)",
+        [[84.0], [168.0]],
+    ),
 }
