@@ -998,6 +998,22 @@ batch_dims=1))
         tape.gradient(y, q)
         """,
     ),
+    (  # a cross-entropy by hand
+        "saturated",
+        2,
+        """
+        with tf.GradientTape() as tape:
+            p = tf.clip_by_value(tf.sigmoid(z), 1e-7, 1 - 1e-7)
+            loss = -tf.reduce_mean(y * tf.math.log(p) + (1.0 - y) * tf.math.log(1.0 - p))
+        tape.gradient(loss, z)
+        """,
+        """
+        with tf.GradientTape() as tape:
+            p = tf.clip_by_value(tf.sigmoid(z), 1e-7, 1 - 1e-7)
+            loss = -tf.reduce_mean(-tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=z))
+        tape.gradient(loss, z)
+        """,
+    ),
     (  # a window moves
         "integer",
         2,

@@ -85,9 +85,10 @@ def _weighed(
         if not (plan.put_after or plan.put_before):
             return
         if kept:  # a function that draws finds the list among the names of the module
-            top = (block.node, *source.ancestors(block.node))[-2]
-            plan.before(top, f"{kept} = []")
-            if top is not block.node:
+            nodes = (block.node, *(statement for statement, _ in draws))
+            tops = [[each, *source.ancestors(each)][-2] for each in nodes]
+            plan.before(min(tops, key=source.line), f"{kept} = []")
+            if tops[0] is not block.node:
                 plan.before(block.node, f"{kept}.clear()")
         elif home in drawing:
             plan.before(block.node, f"{score} = {zero}")

@@ -138,7 +138,8 @@ def soft_accuracy(case: FixCase) -> Iterator[Edit]:
         if around is None:
             continue
         given = [_unrounded(source, side) for side in sides]
-        if len(given) != 2 or not (any(given) or _are_no_positions(source, sides)):
+        is_asked = case.cause.op in ("", "Equal", "NotEqual") and _are_no_positions(source, sides)
+        if len(given) != 2 or not (any(given) or is_asked):
             continue
         p, y = (soft or _as_number(source, side) for soft, side in zip(given, sides, strict=True))
         plan = Plan(source)

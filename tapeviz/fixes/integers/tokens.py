@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import libcst as cst
 
-from ..forms import match, matches
+from ..forms import EQUAL, UNEQUAL, match, matches
 from ..model import Edit, FixCase
 from ..nodes import (
     all_of,
@@ -136,13 +136,12 @@ class _Tokens:
                 return True
         return called_name(node) in _CARRYING and any(self.holds(arg.value) for arg in node.args)
 
-    def are_with_whole(self, compared: cst.CSTNode, sides: Iterable[cst.CSTNode]) -> bool:
+    def are_with_whole(self, compared: cst.CSTNode) -> bool:
         """Whether the positions are compared with a whole number: ``ids == 2``."""
-        rest = [side for side in sides if not self.holds(side)]
         line, trace = self.source.line(compared), self.trace
         ops = (op for op in trace.ops.values() if op.line == line and "Equal" in op.type)
         forms = [[trace.tensors[t].shape for t in op.inputs if t in trace.tensors] for op in ops]
-        return len(rest) == 1 and any(() in shapes for shapes in forms)
+        return any(() in shapes for shapes in forms)
 
     def _grow(self) -> bool:
         source, before = self.source, (len(self.names), len(self.calls))
@@ -197,11 +196,13 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
             plan.put_after.pop(made, None)
             plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
         count += 1
-    for compared, sides in matches(all_of(source.module, cst.Comparison), "_a == _b", "_a != _b"):
-        if tokens.are_with_whole(compared, sides):
-            held, number = sorted(sides, key=tokens.holds, reverse=True)
-            share = f"{tf}.gather({source.code(held)}, {source.code(number)}, axis=-1)"
-            plan.replace(compared, share if match(compared, "_a == _b") else f"1.0 - {share}")
+    for compared, sides in matches(nodes_in(source.module), *EQUAL, *UNEQUAL):
+        if [*map(tokens.holds, sides)].count(True) == 1:
+            held, number = map(source.code, sorted(sides, key=tokens.holds, reverse=True))
+            share = f"{tf}.reduce_sum({held} * {tf}.one_hot({number}, {size}), -1)"
+            if tokens.are_with_whole(compared):
+                share = f"{tf}.gather({held}, {number}, axis=-1)"
+            plan.replace(compared, share if match(compared, *EQUAL) else f"1.0 - {share}")
             count += 1
     return count
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from ..forms import matches
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, called_name, dotted, is_call_to
 from ..plan import Plan
@@ -22,7 +23,7 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
     """``loss = bce(y, tf.sigmoid(z))`` → ``loss = bce(y, z)`` with ``from_logits=True``.
 
     Keras clips probabilities to a small distance from 0 and 1, beyond which the loss is flat. Also
-    of a model whose last activation is a sigmoid or softmax.
+    of a model whose last activation is a sigmoid or softmax, and of a cross-entropy by hand.
     """
     source = case.source
     for call in all_of(source.module, cst.Call):
@@ -46,6 +47,23 @@ def from_logits(case: FixCase) -> Iterator[Edit]:
             plan.replace(maker, _with_flag(source, maker))
         title = "Give the loss the logits: from_logits=True does not saturate"
         yield from plan.edits(title, has_other_value=True)
+    plan = Plan(source)
+    for node, parts in matches(all_of(source.module, cst.BinaryOperation), *_BY_HAND):
+        *_, p, y = parts
+        p = source.value_of(p)
+        while is_call_to(p, "clip_by_value", "cast", "maximum", "minimum") and p.args:
+            p = source.value_of(p.args[0].value)
+        if is_call_to(p, "sigmoid") and p.args:
+            both = f"labels={source.code(y)}, logits={source.code(p.args[0].value)}"
+            plan.replace(node, f"-{source.tf}.nn.sigmoid_cross_entropy_with_logits({both})")
+    title = "Compute the cross-entropy from the logits, which does not saturate"
+    yield from plan.edits(title, has_other_value=True)
+
+
+_BY_HAND = (
+    "_y * log(_p) + (1 - _y) * log(1 - _p)",
+    "_y * log(_p + _e) + (1 - _y) * log(1 - _p + _e)",
+)
 
 
 def _with_flag(source: ParsedSource, call: cst.Call) -> str:

@@ -162,7 +162,11 @@ def _unused(case: FixCase) -> tuple[str, CstStatement | None]:
     if not name.isidentifier() or not ends.reaches_line or ends.fate == "asked":
         return "", None
     made = case.source.statement(ends.reaches_line)
-    return name, made if made is not None and name in bound_names(made) else None
+    if made is not None and name in bound_names(made):
+        return name, made
+    # A function made it: the line is that of the op.
+    lines = [each for each in case.source.statements if sole(each) and name in bound_names(each)]
+    return name, lines[0] if len(lines) == 1 else None
 
 
 def _ends(case: FixCase) -> Ends:

@@ -664,4 +664,15 @@ ROWS: dict[str, Row] = {
         "axis=-1), tf.float32))",
         [0.2350037, 0.2350037, 0.1491465, 0.1491465],
     ),
+    "an inequality beside an equality": (
+        """
+        w = tf.Variable([0.0, 0.0])
+        with tf.GradientTape() as tape:
+            won = tf.cast(w > 0, tf.float32) + 0.5 * tf.cast(tf.equal(w, 0.0), tf.float32)
+            loss = tf.reduce_sum(won)
+        tape.gradient(loss, w)
+        """,
+        "won = tf.cast(tf.sigmoid(w), tf.float32) + 0.5 * tf.cast(tf.equal(w, 0.0), tf.float32)",
+        [0.25, 0.25],
+    ),
 }
