@@ -658,6 +658,14 @@ def numbers():
 left = numbers(); next(left)
 raise SystemExit("over")
 """,
+    "held_by_a_library": """
+import logging
+class R:
+    def __del__(self): print("del at exit")
+r = R()
+logging.getLogger().addFilter(lambda record: r is not None)
+print("end")
+""",
     "generator_left": """
 import weakref
 def numbers():

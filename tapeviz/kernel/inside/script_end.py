@@ -82,17 +82,56 @@ def _drop_names() -> None:
 
 
 def _drop_held(place: int) -> None:
-    """Free what can be seen to end of the names at this address, if something holds them still: a
-    signal handler does by its globals, which Python empties. Functions that are asked later what
-    their gradient is need the others.
+    """Free what can be seen to end of the names at this address, if something holds them still
+    that Python ends, as a signal handler does by its globals, or that a plain run does not have.
+    Functions that are asked later what their gradient is need the others.
     """
     found = next((known for known in gc.get_objects() if id(known) == place), None)
-    if type(found) is dict and found.get("__name__") == "__main__":
-        for name in list(found):
-            kind = type(found[name])
-            has_end = any("__del__" in _own_names(base) for base in type.mro(kind))
-            if has_end or issubclass(kind, types.GeneratorType):
-                found[name] = None
+    if type(found) is not dict or found.get("__name__") != "__main__" or _is_registered(found):
+        return
+    for name in list(found):
+        kind = type(found[name])
+        has_end = any("__del__" in _own_names(base) for base in type.mro(kind))
+        if has_end or issubclass(kind, types.GeneratorType):
+            found[name] = None
+
+
+def _is_registered(names: dict[str, Any]) -> bool:
+    """Whether a library that outlives the modules holds a function with these globals, as
+    TensorFlow does that of a ``tf.py_function``: then Python never frees them."""
+    spaces = {
+        id(vars(module)): name.partition(".")[0]
+        for name, module in list(sys.modules.items())
+        if isinstance(module, types.ModuleType)
+    }
+    known, layer = {id(names), id(spaces), id(sys.modules)}, list[Any]([names])
+    for _ in range(_LONGEST_CHAIN):
+        known.add(id(layer))
+        found = gc.get_referrers(*layer)
+        known.add(id(found))
+        layer = [each for each in found if id(each) not in known and not _is_of_kernel(each)]
+        known.update(map(id, layer))
+        if any(spaces.get(id(each)) in _LASTING for each in layer):
+            return True
+        layer = [each for each in layer if id(each) not in spaces]  # Python empties those
+        if not layer:
+            return False
+    return False
+
+
+_LONGEST_CHAIN = 12
+_LASTING = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "logging", "sys"})
+"""Python's C code, or theirs, holds functions of these until the process ends."""
+_OF_KERNEL = {"_tapeviz_inside", "_tapeviz_recorder", "_tapeviz_fork_server"}
+_OF_KERNEL |= {"IPython", "ipykernel", "jupyter_client", "tornado", "traitlets", "zmq", "comm"}
+
+
+def _is_of_kernel(each: object) -> bool:
+    kind = type(each)
+    if kind in (types.FrameType, weakref.ref):
+        return True
+    owner = each.__module__ if isinstance(each, types.FunctionType) else kind.__module__
+    return str(owner).partition(".")[0] in _OF_KERNEL
 
 
 def _is_seen_to_end(value: Any) -> bool:
