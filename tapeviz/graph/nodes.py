@@ -12,6 +12,7 @@ from ..trace.compiled.raised import op_that_raised, raised_words
 from ..trace.ids import OpId, SiteId, TensorId, VariableId
 from ..trace.model import Trace
 from ..trace.ops import Op
+from ..trace.state import writes_state
 from ..trace.unread import holding, state_id
 from ..trace.variables import Version
 from ..wording import listed
@@ -29,6 +30,7 @@ from .words import (
     user_name,
     version_line,
     version_words,
+    write_word,
 )
 from .writes import WriteWords
 
@@ -77,6 +79,11 @@ def entry_path(entry: Op, entries: Mapping[OpId, Op]) -> str:
 
 def entry_name(entry: Op) -> str:
     return (function_words(entry.function) or friendly(entry.type)).replace("/", "|")
+
+
+def op_word(op: Op) -> str:
+    """The word for what an op does, as its box has it: ``Mean``, ``assign`` for a write."""
+    return write_word(op.type) if writes_state(op.type) else entry_name(op)
 
 
 def _kind_of_entry(entry: Op) -> str:

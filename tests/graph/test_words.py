@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
-from tapeviz.graph.words import shape_words, version_name, write_word
+from tapeviz.graph.nodes import op_word
+from tapeviz.graph.words import ranked_names, shape_words, version_name, write_word
 from tapeviz.text.op_words import friendly
 from tapeviz.trace.events import VariableMade
+from tapeviz.trace.ids import SiteId, TensorId
+from tapeviz.trace.model import Binding
+from tapeviz.trace.sites import Site, StackFrame
 from tapeviz.wording import listed
 
-from ..traces import Script
+from ..traces import Script, op_at, trace_of
 from .unfolded import unfolded
 
 
@@ -98,6 +104,33 @@ def assign_title(line: str, kind: str = "AssignVariableOp", name: str = "x", abo
 )
 def test_a_write_reads_as_the_snippet_says_it(line: str, kind: str, title: str) -> None:
     assert assign_title(line, kind) == title
+
+
+def test_titles_of_groups_say_assign_as_its_box_does() -> None:
+    s = Script()
+    x = s.variable("x", (3,))
+    s.op("AssignSubVariableOp", [x, s.op("AddV2", [s.read(x, (3,)), x], (3,))], outputs=0)
+    words = [op_word(op) for op in s.trace().ops.values()]
+    assert words[-2:] == ["Add", "assign_sub"]
+
+
+def test_names_bound_where_a_tensor_was_made_come_before_those_of_parameters() -> None:
+    """Of calls in a compiled function the frames in between are not known."""
+    tensor = TensorId(7)
+
+    def site(function: str, line: int) -> Site:
+        return Site(SiteId(line), (StackFrame(function, line), StackFrame("<module>", 20)))
+
+    made = op_at(3, 1, "Fill", (), (tensor,)).having(site=site("step", 3))
+    bindings = tuple(
+        Binding(name, place, when, ((tensor, name),))
+        for when, (name, place) in enumerate((("x", site("call", 9)), ("begin", site("step", 3))))
+    )
+    trace = trace_of("", [made], {tensor: [1.0]})
+    trace = replace(
+        trace, bindings=bindings, names={tensor: ("x", "begin")}, producers={tensor: made.id}
+    )
+    assert ranked_names(trace)[tensor] == ("begin", "x")
 
 
 def test_a_tensors_own_name_comes_first() -> None:

@@ -23,7 +23,7 @@ from ...trace.model import Trace
 from ...trace.ops import Op
 from ...trace.variables import Version
 from ..model import Role
-from ..nodes import entry_name, is_recorded
+from ..nodes import is_recorded, op_word
 from ..op_graph import OpGraph
 from ..words import user_name
 from .branches import Branch, GroupKind, plant
@@ -149,7 +149,7 @@ def grow(graph: OpGraph, trace: Trace, grouping: str = "", segments: Segments = 
         words = Words(
             lambda number: _user_name(graph, trace, ops[number], places[number]),
             called_names(trace).function,
-            lambda number: entry_name(ops[number]),
+            lambda number: op_word(ops[number]),
             lines,
             comprehensions(trace),
             last_readers(reads, ops),
