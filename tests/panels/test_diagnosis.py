@@ -19,7 +19,7 @@ from tapeviz.panels.diagnosis.cards import breakable
 from tapeviz.panels.diagnosis.diff_view import MOST_ROWS, DiffView, changed_lines
 from tapeviz.panels.diagnosis.findings import ErrorCard, FindingCard, WarningCard
 from tapeviz.panels.diagnosis.panel import PAGE, DiagnosisPanel
-from tapeviz.panels.look import Theme
+from tapeviz.panels.look import THEMES, Theme
 from tapeviz.panels.outdated import Veil
 from tapeviz.panels.tensor.values import ValueTable
 from tapeviz.panels.widgets import Badge
@@ -382,6 +382,14 @@ def test_a_diff_shows_the_changed_lines_without_the_indentation_that_they_share(
         ("⋯", ""),
         ("-", "f(1)"),
     ]
+
+
+def test_cards_have_the_colours_of_another_theme_at_once(panel: DiagnosisPanel) -> None:
+    """Those that take their place come in later turns of the event loop."""
+    cards, dark = list(panel.cards), THEMES["dark"]
+    panel.set_theme(dark)
+    places = [card.grab().toImage().pixelColor(card.width() // 2, 4).name() for card in cards]
+    assert set(places) == {dark.panel}
 
 
 def test_an_estimate_is_called_one(qtbot: QtBot, panel: DiagnosisPanel) -> None:

@@ -66,13 +66,18 @@ class Card(QFrame):
 
     def __init__(self, state: str, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
         self.state = state
-        edges = {"trouble": theme.trouble, "warning": theme.warning, "good": theme.success}
-        self._edge = edges.get(state, theme.text_faint)
+        self.set_theme(theme)
         self._is_current = False
         self.column = QVBoxLayout(self)
         self._stand(False)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint the frame in the colours of a theme."""
+        self._theme = theme
+        edges = {"trouble": theme.trouble, "warning": theme.warning, "good": theme.success}
+        self._edge = edges.get(self.state, theme.text_faint)
+        self.update()
 
     def set_low(self, is_low: bool) -> None:
         """Stand closer together, in a panel of little height."""

@@ -109,6 +109,8 @@ class DiagnosisPanel(Panel):
 
     def set_theme(self, theme: Theme) -> None:
         super().set_theme(theme)
+        for card in self._cards:  # others come in later turns of the event loop
+            card.set_theme(theme)
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
