@@ -18,6 +18,7 @@ from tapeviz.document.text.parts import (
     merge_fix,
     names_from_above,
 )
+from tapeviz.document.text.repairing import LONGEST_PAGE
 from tapeviz.repair import Repaired
 from tests.document.sample import SOURCE, SamplePipeline, make_stages, make_trace
 
@@ -159,3 +160,11 @@ def test_a_cell_of_a_notebook_with_commands_runs_with_the_cells_above(qtbot: QtB
     document.run((7, 8))
     assert document.trouble == "Lines 7–8 run alone"
     qtbot.waitUntil(lambda: not document.is_running)
+
+
+def test_it_is_told_that_a_text_is_too_long_to_be_repaired(qtbot: QtBot) -> None:
+    document = Document(SamplePipeline(), make_stages())
+    document.open_source(">>> x = 1\n" * (LONGEST_PAGE // 10 + 1))
+    document.repairing.repair()
+    assert "repair" not in document.background.busy
+    assert "runs as it was pasted" in document.trouble

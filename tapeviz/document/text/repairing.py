@@ -26,11 +26,17 @@ class Repairing:
         self._runs_then = False
 
     def repair(self) -> None:
-        """Repair the text; :attr:`Text.repairs_changed` is emitted when it is done."""
+        """Repair the text; :attr:`Text.repairs_changed` is emitted when it is done. Of one that is
+        too long for that the user is told."""
         source = self._document.text.source
         if len(source) <= LONGEST_PAGE:
             work = partial(self._document.stages.repair, source)
             self._document.background.submit("repair", work, partial(self._take, source))
+        else:
+            self._document.say(
+                f"A text of {len(source):,} characters runs as it was pasted: up to "
+                f"{LONGEST_PAGE:,} are looked through for prompts and other marks of a page"
+            )
 
     def repaired(self, source: str) -> str:
         """A text as it would run; one that is too long for that as it is."""
