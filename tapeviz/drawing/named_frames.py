@@ -12,7 +12,7 @@ import networkx as nx
 
 from ..graph.groups.tree import Tree, upwards
 
-_NAMED = ("layer", "function")
+_NAMED = ("layer", "function", "backward")
 """The kinds of groups whose name says more than the lines in them."""
 _LEAST = 2
 """Boxes in a frame at least, and beside it."""

@@ -8,6 +8,7 @@ import pytest
 from msgspec import structs
 
 from tapeviz.drawing.arranging import arrange
+from tapeviz.graph.groups.branches import with_gradient
 from tapeviz.graph.trace_index import entries_around
 from tapeviz.trace import events as e
 from tapeviz.trace.ids import VersionId
@@ -149,3 +150,13 @@ def test_a_function_that_a_layer_runs_is_in_that_layer() -> None:
     assert [level.title for level in quotient] == ["net", "lambda"]
     assert quotient[0] == product[0]
     assert other[0].key != product[0].key
+
+
+def test_layers_of_a_gradient_are_inside_of_its_call() -> None:
+    function = Level("function", "step", 1, (1, "step"))
+    scope = Level("layer", "gradient", 3, ("gradient_tape_1", "call"))
+    layer = Level("layer", "dense", 3, ("dense_1", "call"))
+    asked = Level("backward", "∂tape, line 3", 3, 7)
+    assert with_gradient([function, scope, layer], [asked]) == [function, asked, layer]
+    assert with_gradient([function, layer], [asked]) == [function, layer, asked]
+    assert with_gradient([function, scope, layer], []) == [function, scope, layer]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...text.called_names import kind_of
 from ...trace.calls import Call
 from ...trace.ids import OpId
 from ...trace.levels.frames import Kind, Level
@@ -17,6 +18,7 @@ from ..nodes import entry_name
 from ..trace_index import calls_by_id, entries_around
 
 GroupKind = Kind | str
+_GRADIENT_SCOPE = "gradient_tape"
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
         if chain:
             around = list(entries.among(around, op, chain))
         if op.call is not None:
-            around = [*around, *_inner_call(trace, calls.get(op.call))]
+            around = with_gradient(around, list(_inner_call(trace, calls.get(op.call))))
         if kinds is not None:
             around = [level for level in around if level.kind in kinds]
             if "line" in kinds and op.line:
@@ -116,6 +118,22 @@ def plant(root: Branch, ops: Sequence[Op], trace: Trace, kinds: frozenset[str] |
         stack[-1].children.append(number)
     if has_blocks:
         _name_blocks(root)
+
+
+def with_gradient(around: Sequence[Level], asked: Sequence[Level]) -> Sequence[Level]:
+    """The levels with those of the gradient call that an op was ``asked`` for by: around the layers
+    whose gradient it is. A graph has the ops of a gradient in the name scope ``gradient_tape`` with
+    the scope of the forward op in it (``_gradient_function`` in backprop.py, 2.15-2.21)."""
+    scopes = [
+        depth
+        for depth, level in enumerate(around)
+        if level.kind == "layer" and isinstance(level.key, tuple)
+        if kind_of(str(level.key[0])) == _GRADIENT_SCOPE
+    ]
+    if not asked or not scopes:
+        return [*around, *asked]
+    levels = [level for depth, level in enumerate(around) if depth not in scopes]
+    return [*levels[: scopes[0]], *asked, *levels[scopes[0] :]]
 
 
 def _in_common(before: Sequence[Level] | None, after: Sequence[Level] | None) -> int:

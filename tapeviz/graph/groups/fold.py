@@ -33,7 +33,7 @@ MOST_PARALLEL = 8
 """Edges between two single nodes that are drawn one by one. More tell nothing apart, as the 1,500
 from `tf.unstack` to `tf.stack`; to lay them out takes time and memory that grow with the square."""
 _OF_TURNS = frozenset({"op", "group", "constant"})
-_NUMBER = re.compile(r" #\d+$")
+_NUMBER, _LINE = re.compile(r" #\d+$"), re.compile(r", line \d+$")
 HiddenBy = Literal["closed", "turn", ""]
 
 
@@ -232,7 +232,8 @@ class _Folding:
         empty if there is none."""
         for outer in islice(upwards(path), 1, None):
             if outer in self._written or outer in self._framed:
-                return self._tree.groups[outer].title if outer in self._written else ""
+                title = self._tree.groups[outer].title if outer in self._written else ""
+                return _LINE.sub("", title)
         return ""
 
     def _frames(self, result: nx.MultiDiGraph) -> list[Frame]:

@@ -183,7 +183,8 @@ def _holds(rect: Rect, x: float, y: float) -> bool:
 
 
 def _note(frame: Frame) -> str:
-    words = f"line {frame.line}" if frame.line and not frame.title.startswith("line ") else ""
+    words = line_words(frame.line)
+    words = "" if frame.title.startswith("line ") or frame.title.endswith(words) else words
     if not frame.others:
         return words
     some = _numbers(frame.others[:_MOST_OTHERS])
