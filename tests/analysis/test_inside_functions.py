@@ -219,6 +219,15 @@ SNIPPET = dedent(
             slope = tape.gradient(y, w)
         return slope
 
+    @tf.function
+    def shuffled(rows):
+        slope = tf.zeros([])
+        for row in rows.shuffle(2):
+            with tf.GradientTape() as tape:
+                y = tf.sqrt(w * row)  # cut shuffled
+            slope = tape.gradient(y, w)
+        return slope
+
     either(tf.constant([1.0, 3.0, 1.0]))
     stopped(), counted(), chosen(tf.constant(3.0)), limited()
     broken(tf.constant([1.0, 3.0])), handed()
@@ -226,6 +235,7 @@ SNIPPET = dedent(
     masked(tf.constant([1.0, 3.0])), first_turn(tf.constant([3.0])), listed()
     for x in (1.0, -1.0, -2.0):
         seldom(tf.constant(x))
+    shuffled(tf.data.Dataset.from_tensor_slices([0.0, 0.0]))
     """
 ).lstrip()
 
@@ -253,6 +263,7 @@ FOUND = {
     "first_turn": ("zero", "multiplied-by-zero", "h * w on line {line} multiplies by a value"),
     "listed": ("zero", "saturated", "tf.nn.relu on line {line} is flat at these values"),
     "seldom": ("zero", "saturated", "tf.clip_by_value on line {line}"),  # in the first of 3 calls
+    "shuffled": ("nonfinite", "nonfinite", "tf.sqrt on line {line} got 0.0"),
 }
 
 

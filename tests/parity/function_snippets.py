@@ -345,6 +345,32 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "loops over shuffled datasets: what they add up, and what TensorFlow makes of their bodies",
+        """
+        import tensorflow as tf
+        tf.random.set_seed(3)
+        x = tf.random.stateless_normal([90, 7], [1, 2])
+        v = tf.Variable(x[0] + 1.0)
+        words = tf.ragged.constant([["a"] * (n % 3) for n in range(90)])
+        rows = tf.data.Dataset.from_tensor_slices({"x": x, "y": (x / 3, x * 1e3), "words": words})
+        @tf.function
+        def epoch(rows):
+            total, found = tf.zeros([7]), tf.constant("")
+            for row in rows.shuffle(30).map(lambda row: row | {"noise": tf.random.normal([7])}):
+                with tf.GradientTape() as tape:
+                    z = tf.sin(row["x"] * v) / 3 * tf.random.uniform([7])
+                v.assign_sub(0.1 * tape.gradient(z, v) * 0.3)
+                total = tf.add_n([*row["y"], row["noise"], row["x"], total, z])
+                found += tf.strings.reduce_join(row["words"])
+                if total[0] > 5e3:
+                    break
+            return total, found
+        for _ in range(4):
+            total, found = epoch(rows)
+            print(total.numpy().tobytes().hex(), found, v.numpy().tobytes().hex())
+        """,
+    ),
+    snippet(
         "sums of random numbers or Python's gradients: their order depends on what keeps memory",
         """
         import tensorflow as tf

@@ -14,7 +14,7 @@ x = tf.random.stateless_uniform([4, 6], [3, 5], -1.0, 2.0)"""
 
 # What is inside of something that must not happen twice stays unknown, and what a loop gives whose
 # body is no function that was traced.
-UNKNOWN = frozenset({"shuffled dataset loop", "loops whose bodies are Defuns"})
+UNKNOWN = frozenset({"loops whose bodies are Defuns"})
 
 CONSTRUCTS = {
     "loops whose bodies are Defuns": """\
@@ -249,6 +249,35 @@ s = tf.constant(0.0)
 for e in tf.data.Dataset.from_tensor_slices(x).shuffle(4):
     s += tf.reduce_sum(e)
 return s * tf.sin(x)""",
+    "shuffled rows of several kinds": """\
+s = tf.constant(0.0)
+rows = {'x': (x, tf.range(4)), 'word': tf.constant(['a', 'b', 'c', 'd'])}
+rows['ragged'] = tf.RaggedTensor.from_row_lengths(x[0], [1, 2, 0, 3])
+for row in tf.data.Dataset.from_tensor_slices(rows).map(lambda row: row | {'c': c}).shuffle(4):
+    z = tf.add_n([row['x'][0] * 1e3, row['x'][0], x[0] / 3.0]) * tf.random.normal([6])
+    b.assign_sub(0.1 * tf.matmul(z[None], v)[0])
+    c.assign_add(tf.cast(row['x'][1], tf.float32) + row['c'])
+    s += tf.reduce_sum(z) + tf.reduce_sum(row['ragged'])
+    if row['word'] == 'c':
+        s += 1.0
+return s * x""",
+    "shuffled rows until one is large": """\
+s = tf.constant(0.0)
+rows = tf.data.Dataset.from_tensor_slices(x).repeat(2).take(7)
+for a, (k, e) in tf.data.Dataset.zip((tf.data.Dataset.range(9), rows)).shuffle(4).enumerate():
+    z = tf.sin(e * c) * tf.cast(k + a, tf.float32)
+    s += tf.reduce_sum(z)
+    if s > 2.0:
+        break
+return s * x""",
+    "random dataset loop in loops": """\
+s = tf.constant(0.0)
+rows = tf.data.Dataset.from_tensor_slices(x).map(lambda row: row * tf.random.uniform([]))
+for k in tf.range(2):
+    for e in rows.shuffle(4).batch(3):
+        for r in tf.data.Dataset.from_tensor_slices(e):
+            s += tf.reduce_sum(r) * tf.random.normal([])
+return s * x""",
     "dataset loop": """\
 s = tf.constant(0.0)
 for i, e in enumerate(tf.data.Dataset.from_tensor_slices(x).map(tf.abs)):

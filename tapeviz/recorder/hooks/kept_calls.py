@@ -62,7 +62,7 @@ class KeptCall:
     that NumPy cannot show; ``outputs``: the same, ``None`` if the call raised; ``sources``: what it
     took from elsewhere; ``taken``, ``given``: the ids of its arguments and results; ``op``: the
     number of the eager op, 0 until it is encoded, and if it was not seen; ``nbytes``: of all that,
-    before the call is kept of lists of loops alone.
+    before the call is kept of lists of loops alone; ``list_bytes``: of these lists.
     """
 
     graph_ref: Callable[[], Any]
@@ -76,6 +76,7 @@ class KeptCall:
     sources: Sequence[Any] = ()
     op: int = 0
     nbytes: int = 0
+    list_bytes: int = 0
 
     @property
     def graph(self) -> Any:
@@ -201,6 +202,7 @@ class KeptCalls:
         On the log's thread: there many calls follow each other.
         """
         call.taken = call.taken or self.identify(call)
+        call.list_bytes = call.nbytes
         call.sources = tuple(map(_held, call.sources))
         size = call.nbytes + sum(map(_size, call.sources))
         if call.outputs is not None:
@@ -334,7 +336,17 @@ class KeptCalls:
         self._bytes += size
         most = limits.CALLS_KEPT
         while self._spare and (self._bytes > self._budget or len(self.timeline) > most):
-            self._forget(self._spare.popleft())
+            oldest = self._spare.popleft()
+            if oldest.list_bytes and len(self.timeline) <= most:
+                self._drop_lists(oldest)
+            else:
+                self._forget(oldest)
+
+    def _drop_lists(self, call: KeptCall) -> None:
+        """Hold no longer what the turns of a call took: datasets may give it once more."""
+        call.sources, self._bytes = (), self._bytes - call.list_bytes
+        call.nbytes, call.list_bytes = call.nbytes - call.list_bytes, 0
+        self._spare.append(call)
 
     def _forget(self, call: KeptCall) -> None:
         traced = self._traced.get(call.graph)

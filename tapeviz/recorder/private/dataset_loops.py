@@ -40,6 +40,10 @@ class DatasetLoop(NamedTuple):
         """The name of the function that runs for each element."""
         return str(self.scan.attr["f"].func.name)
 
+    def is_element(self, place: int) -> bool:
+        """Whether an argument of the body is a component of an element."""
+        return self.states <= place < self.states + self.elements
+
 
 def dataset_loop(node: Any, nodes: Mapping[str, Any]) -> DatasetLoop | None:
     """The loop that a node ends; None if it ends none. ``nodes``: of the same graph or function,

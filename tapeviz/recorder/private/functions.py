@@ -6,6 +6,7 @@ Seen alike on TensorFlow 2.15.1 and 2.21.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,7 @@ from .lookup import find
 _INSIDE = "the inside of compiled functions"
 FunctionDef = find("tensorflow.core.framework.function_pb2:FunctionDef", _INSIDE)
 context = find("tensorflow.python.eager.context", _INSIDE)
+_cancellation = find("tensorflow.python.eager.cancellation", _INSIDE)
 _op_def_of = find("tensorflow.python.framework.op_def_registry:get", _INSIDE)
 VARIANT, RESOURCE, BOOL, INT64, INT32 = 21, 20, 10, 9, 3
 CONTAINER = "tapeviz"
@@ -75,6 +77,51 @@ def optimized_graphs(run: Callable[[], Any]) -> tuple[Any, list[Any]]:
     finally:
         ctx.disable_graph_collection()
     return result, [graph.post_optimization_graph for graph in found.function_graphs]
+
+
+def optimized_of_dataset(name: str, inputs: Sequence[Any], count: int) -> Any:
+    """The graph that TensorFlow makes of a function that a dataset runs, by optimizing it; ``None``
+    if it hands out none. The function does not run.
+
+    Whatever the options are, it folds no constants and changes no layouts in one
+    (``CapturedFunction::Instantiate`` of tensorflow/core/data/captured_function.cc, 2.15-2.21).
+    ``inputs``: what matters are their dtypes, and the variables behind handles; ``count``: of
+    outputs.
+    """
+    ctx = context.context()
+    config = type(ctx.config)()
+    rewriting = config.graph_options.rewrite_options
+    rewriting.layout_optimizer = rewriting.constant_folding = _OFF
+    cancelled = _cancellation.CancellationManager()
+    cancelled.start_cancel()
+
+    def optimize() -> None:
+        within = _cancellation.CancellationManagerContext(cancelled)
+        with suppress(tf.errors.CancelledError), within:
+            ctx.call_function(name.encode(), list(inputs), count)
+        tf.raw_ops.Identity(input=inputs[0])  # the next op that runs hands out what was collected
+
+    tf.raw_ops.Identity(input=inputs[0])  # its own graph is made now
+    options = ctx.function_call_options
+    ctx.function_call_options = context.FunctionCallOptions(config_proto=config)
+    try:
+        _, graphs = optimized_graphs(optimize)
+    finally:
+        ctx.function_call_options = options
+    return graphs[0] if graphs else None
+
+
+_OFF = 2
+"""``RewriterConfig.OFF``."""
+
+
+def nothing(dtype: int) -> Any:
+    """A tensor of this dtype; of variants an empty TensorList."""
+    if dtype == VARIANT:
+        return tf.raw_ops.EmptyTensorList(
+            element_shape=-1, max_num_elements=-1, element_dtype=tf.int32
+        )
+    return tf.zeros([], tf.dtypes.as_dtype(dtype))
 
 
 def is_inexact(dtype: int) -> bool:

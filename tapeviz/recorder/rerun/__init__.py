@@ -95,11 +95,11 @@ class Rerun:
             why = without_our_names(f"it raised when it ran again: {error}")
             return {"state": "unchecked", "why": why, "ran": bool(raised), "raised": raised}
         is_same = _gave_the_same(call, ran.outputs)
-        is_written_same = is_same and _gave_the_same(call, ran.written)
+        is_same_in_datasets = is_same and _gave_the_same(call, ran.outputs_in_datasets)
         readings.take(
             ran,
             best="exact" if is_same else "beside",
-            of_datasets="exact" if is_written_same else "beside",
+            of_datasets="exact" if is_same_in_datasets else "beside",
         )
         for source, held in zip(program.cut.sources, self._states.sources(call), strict=True):
             readings.put_source(source, self._states.tensor(held))

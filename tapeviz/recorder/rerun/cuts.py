@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from .. import private
@@ -35,11 +35,16 @@ from .definitions import (
     which_dtype,
 )
 from .probes import PathStep, Probe, dtype_at
+from .turns import add_elements
 
 READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
 )
 _HARMLESS = READS | {"Assert"} | RUN_FUNCTIONS
+_DATASETS_WITH_A_FUNCTION = frozenset(
+    {"FilterDataset", "FlatMapDataset", "MapDataset", "ScanDataset", "TakeWhileDataset"}
+)
+"""Their last inputs are what their function captured."""
 _OPAQUE = (functions.VARIANT, functions.RESOURCE)
 
 
@@ -135,6 +140,12 @@ class _Cut:
         self._traced = traced
         self._nodes = {node.name: node for node in definition.node_def}
         self._running = _running(definition, self._nodes)
+        loops = [(node, private.dataset_loop(node, self._nodes)) for node in definition.node_def]
+        self._loops = {loop.scan.name: (node, loop) for node, loop in loops if loop is not None}
+        """Loops over datasets by the nodes that run their bodies, with the nodes that end them."""
+        self._parts_of_loops = {
+            part.name for node, loop in self._loops.values() for part in (node, *loop.stops)
+        }
         self._removed: dict[str, Any] = {}
         """Nodes that are left out, by name."""
         arguments = definition.signature.input_arg
@@ -168,9 +179,11 @@ class _Cut:
                 if place in opaque or given[place].ref in self._opaque
             ]
         spoiled = [place for place, ref in enumerate(data) if self._is_spoiled(ref, node)]
+        if node.name in self._loops:  # its elements can come from lists
+            opaque = [place for place in opaque if place]
         if not (runs and node.name in self._running) and (spoiled or opaque):
             return True
-        if not runs and not (self._options.repeats_datasets and self._is_of_dataset(node)):
+        if not runs and not self._can_run_dataset(node):
             return not is_repeatable(node)
         first = 1 if node.op in CONDITIONALS | CASES else 0
         within = [place - first for place in spoiled], [place - first for place in opaque]
@@ -178,21 +191,28 @@ class _Cut:
             definitions = [functions.definition(function.name) for function in _called(node)]
             if any(definition is None for definition in definitions):
                 return True
-            name = op_name(self._definition, node) if self._traced is not None else ""
-            traced = [*(self._traced.runs(name) if self._traced is not None else ())]
-            traced += [None] * (len(definitions) - len(traced))
             self._inner[node.name] = [
                 self._cut(function, graph, *within)
-                for function, graph in zip(definitions, traced, strict=False)
+                for function, graph in zip(definitions, self._graphs_run_by(node), strict=False)
             ]
             self._given_within[node.name] = within
         inner = self._inner[node.name]
+        if node.name in self._loops and self._is_from_lists(node):
+            return self._options.in_xla or any(own.spoiled or own.opaque for own in inner)
         if node.name not in self._running or not self._can_open(node, inner):
             return any(own.spoiled or own.sources for own in inner)
         for place in sorted({place for own in inner for place in own.spoiled}):
             self._spoiled.setdefault(data[place + first], node.name)
         self._opaque |= {given[place].ref for own in inner for place in own.opaque}
         return False
+
+    def _graphs_run_by(self, node: Any) -> Iterator[Traced | None]:
+        """Yield the graphs that the functions were traced as which a node runs, ``None`` where
+        they are not known. The body of a loop over a dataset belongs to the op that ends it."""
+        if self._traced is not None and node.op not in private.DATASET_LOOPS:
+            end, _ = self._loops.get(node.name, (node, None))
+            yield from self._traced.runs(op_name(self._definition, end))
+        yield from repeat(None)
 
     def _is_spoiled(self, ref: str, node: Any) -> bool:
         """Whether the resource that a node uses may have been written to before: by another node
@@ -221,10 +241,24 @@ class _Cut:
             options.known[called] = own.result()
         return options.known[called]
 
-    def _is_of_dataset(self, node: Any) -> bool:
-        """Whether a node makes a dataset of tensors or of another one, or ends a loop over one."""
-        if node.op in private.DATASET_LOOPS:
-            return private.dataset_loop(node, self._nodes) is not None
+    def _is_from_lists(self, scan: Any) -> bool:
+        """Whether what a loop over a dataset takes comes from lists: its elements cannot come once
+        more, or it takes more that does not."""
+        is_known = self._options.repeats_datasets and scan.input[0] not in self._opaque
+        return not is_known or any(own.sources for own in self._inner[scan.name])
+
+    def _takes_lists(self, name: str) -> bool:
+        """Whether a node runs the body of a loop over a dataset, on elements from lists."""
+        is_known = name in self._inner and name in self._loops
+        return is_known and self._is_from_lists(self._nodes[name])
+
+    def _can_run_dataset(self, node: Any) -> bool:
+        """Whether a node belongs to a loop over a dataset, or makes a dataset of tensors or of
+        another one that can run again."""
+        if node.name in self._loops or node.name in self._parts_of_loops:
+            return True
+        if not self._options.repeats_datasets:
+            return False
         if node.op in private.DATASETS_OF_TENSORS:
             return True
         return "Dataset" in node.op and bool(_called(node)) and is_repeatable(node)
@@ -263,7 +297,8 @@ class _Cut:
         inner = {
             name: own
             for name, own in self._inner.items()
-            if name not in self._removed and any(inner_cut.is_changed for inner_cut in own)
+            if name not in self._removed
+            and (any(each.is_changed for each in own) or self._takes_lists(name))
         }
         if not self._removed and not inner:
             return Cut(self._definition, [], is_changed=False, spoiled=[], opaque=opaque)
@@ -272,7 +307,12 @@ class _Cut:
         for node in list(function.proto.node_def):
             if node.name in inner:
                 name = op_name(self._definition, node)
-                sources += _run_what_is_left(function, name, node, inner[node.name])
+                if self._takes_lists(node.name):
+                    end, loop = self._loops[node.name]
+                    name = op_name(self._definition, end)
+                    sources += _scan_lists(function, name, node, end, loop, inner[node.name][0])
+                else:
+                    sources += _run_what_is_left(function, name, node, inner[node.name])
             left = [refs.get(ref, ref) for ref in node.input if ref[1:] not in self._removed]
             del node.input[:]
             node.input.extend(left)
@@ -410,6 +450,34 @@ def _turn_what_is_left(
     return [*found, Probe((), name, TURNS, number)] if asks.sources else found
 
 
+def _scan_lists(
+    function: Edited, name: str, scan: Any, end: Any, loop: Any, inner: Cut
+) -> list[Probe]:
+    """The same of a loop over a dataset, an op of this name. A dataset of lists gives it its
+    elements, and with them what its body takes besides."""
+    items = [
+        (argument.type, shape_of_argument(inner.definition, place))
+        for place, argument in enumerate(inner.definition.signature.input_arg)
+        if loop.is_element(place)
+    ]
+    within = PathStep(name, "body", end.name, is_of_dataset=True)
+    found = [
+        Probe((within,), "", place, dtype) for place, (dtype, _) in enumerate(items, loop.states)
+    ]
+    if inner.is_changed:
+        body = Edited(inner.definition)
+        first = len(body.proto.signature.input_arg) - len(inner.sources)
+        body.move_inputs(first, loop.states + loop.elements)
+        body.register()
+        scan.attr["f"].func.name = body.name
+        items += _taken_besides(inner)
+        found += [source._replace(path=(within, *source.path)) for source in inner.sources]
+    lists = [function.add_input(functions.VARIANT) for _ in items]
+    count = function.add_input(functions.INT32)
+    scan.input[0] = add_elements(function, count, lists, items)
+    return [*found, Probe((), name, TURNS, functions.INT32)]
+
+
 def _taken_besides(own: Cut) -> list[tuple[int, Any]]:
     """The dtypes and shapes of the arguments that stand for the sources of a function."""
     first = len(own.definition.signature.input_arg) - len(own.sources)
@@ -454,15 +522,17 @@ def _written(definition: Any, known: dict[str, frozenset[int]]) -> frozenset[int
 
 def _changes(node: Any, place: int, known: dict[str, frozenset[int]]) -> bool:
     """Whether a node may change the resource that is its input at this position."""
-    if node.op not in RUN_FUNCTIONS:
+    if node.op not in RUN_FUNCTIONS and node.op not in _DATASETS_WITH_A_FUNCTION:
         return node.op not in READS
-    place -= 1 if node.op in CONDITIONALS | CASES else 0
-    for function in functions_of(node):
+    for function in _called(node):
+        definition = functions.definition(function.name)
+        if definition is None:
+            return True
         if function.name not in known:
-            definition = functions.definition(function.name)
-            if definition is None:
-                return True
             known[function.name] = _written(definition, known)
-        if place in known[function.name]:
+        own = place - (1 if node.op in CONDITIONALS | CASES else 0)
+        if node.op in _DATASETS_WITH_A_FUNCTION:  # what it captured are its last arguments
+            own += len(definition.signature.input_arg) - len(_data_inputs(node))
+        if own in known[function.name]:
             return True
     return False

@@ -176,15 +176,21 @@ class Edited:
 
     def insert_inputs(self, place: int, dtypes: Sequence[int]) -> list[str]:
         """Further arguments before the one at ``place``; what nodes refer to them by."""
-        proto, count, before = self.proto, len(dtypes), len(self.proto.signature.input_arg)
+        first = len(self.proto.signature.input_arg)
         names = [self.add_input(dtype) for dtype in dtypes]
-        given = list(proto.signature.input_arg)
-        del proto.signature.input_arg[:]
-        proto.signature.input_arg.extend([*given[:place], *given[before:], *given[place:before]])
-        for about in (proto.arg_attr, proto.resource_arg_unique_id):
-            moved = {key + count * (key >= place): about[key] for key in list(about)}
-            _replace_all(about, moved)
+        self.move_inputs(first, place)
         return names
+
+    def move_inputs(self, first: int, place: int) -> None:
+        """Put the last arguments, from the one at ``first`` on, before the one at ``place``."""
+        proto = self.proto
+        given = list(proto.signature.input_arg)
+        order = [*range(place), *range(first, len(given)), *range(place, first)]
+        del proto.signature.input_arg[:]
+        proto.signature.input_arg.extend(given[was] for was in order)
+        for about in (proto.arg_attr, proto.resource_arg_unique_id):
+            moved = {now: about[was] for now, was in enumerate(order) if was in about}
+            _replace_all(about, moved)
 
     def insert_outputs(self, place: int, refs: Sequence[tuple[str, int]]) -> None:
         """Further outputs, each with its dtype, before the one at ``place``."""
@@ -254,6 +260,19 @@ class Edited:
         is_list = dtype == functions.VARIANT
         return self.add_list(functions.INT32) if is_list else self.add_variable(functions.INT32, "")
 
+    def list_item(self, items: str, index: str, dtype: int, shape: Any = None) -> str:
+        inputs = [items, index, self.add_shape(shape)]
+        return self.call("TensorListGetItem", inputs, element_dtype=dtype)
+
+    def set_list_item(self, items: str, index: str, item: str, dtype: int) -> str:
+        """The list with another item, and longer if it has to be."""
+        return self.call(
+            "TensorListSetItem",
+            [items, index, item],
+            element_dtype=dtype,
+            resize_if_index_out_of_bounds=True,
+        )
+
     def take_from_lists(self, first: int, about: Sequence[tuple[int, Any]], index: str) -> None:
         """Let arguments, from the one at ``first`` on, be lists, of which what used them uses an
         element. ``about``: the dtypes and shapes of the elements."""
@@ -262,8 +281,7 @@ class Edited:
             argument = self.proto.signature.input_arg[place]
             self.proto.arg_attr.pop(place, None)
             argument.type = functions.VARIANT
-            given = [argument.name, index, self.add_shape(shape)]
-            items[argument.name] = self.call("TensorListGetItem", given, element_dtype=dtype)
+            items[argument.name] = self.list_item(argument.name, index, dtype, shape)
         for node in uses:
             if not items.keys().isdisjoint(node.input):
                 refs = [items.get(ref, ref) for ref in node.input]

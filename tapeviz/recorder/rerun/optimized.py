@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..private import functions
 from .definitions import SAME, Edited, names_taken, op_name, ports
-from .probes import Probe, inlined_name
+from .probes import Probe, ProbePath, inlined_name
 from .turns import is_turn_kept
 
 _PARTS = re.compile(r"/(then|else|body|cond|branch\d+)/_\d+(?=/)")
@@ -48,6 +48,14 @@ class _Place(NamedTuple):
     guards: _Guards
 
 
+class _Left(NamedTuple):
+    """An op that is left, and how the function refers to one of its outputs."""
+
+    node: Any
+    ref: str
+    place: _Place
+
+
 class _Staged(NamedTuple):
     """Values that are there together: the name by which they are staged, and what they are."""
 
@@ -63,27 +71,79 @@ class _Loop(NamedTuple):
     enter: Any
 
 
-class OptimizedCopy:
-    """A copy of a function as it was optimized. ``graph``: the optimized graph; ``probes``: the
-    values that are wanted, as far as ops that give them are left."""
+class OptimizedGraph:
+    """The graph that TensorFlow made of a function, as a ``FunctionDef`` with the arguments and
+    outputs of that."""
 
-    def __init__(self, definition: Any, graph: Any, probes: Iterable[Probe]) -> None:
-        self._nodes = {node.name: node for node in graph.node}
+    def __init__(self, definition: Any, graph: Any) -> None:
+        self.nodes = {node.name: node for node in graph.node}
+        self.places = dict(_places(self.nodes))
         self._ports = {
-            name: [port.ref for port in ports(node)] for name, node in self._nodes.items()
+            name: [port.ref for port in ports(node)] for name, node in self.nodes.items()
         }
         self._arguments = {
             node.name: definition.signature.input_arg[node.attr["index"].i].name
             for node in graph.node
             if node.op == "_Arg"
         }
-        self._count = len(definition.signature.output_arg)
+        self._left = {_PARTS.sub(r"/\1/@", name): name for name in self.nodes}
         for function in graph.library.function:
             if functions.definition(function.signature.name) is None:
                 functions.register(function)
-        self._function = Edited(self._as_function(definition))
-        self._left = {node.name: node for node in self._function.proto.node_def}
-        self._as_written = self._ops_as_written(definition)
+        self.proto = self._as_function(definition)
+
+    def find(self, path: ProbePath, probe: Probe) -> _Left | None:
+        """The output that gives a value. ``path``: the way to its op before functions were
+        inlined. ``None`` if that op is not left."""
+        name = self._left.get(inlined_name(path, probe.node)) if probe.op else None
+        if name is None or probe.output < 0 or self.nodes[name].op in _STRUCTURE:
+            return None
+        refs = self._ports[name]
+        if probe.output >= len(refs):
+            return None
+        return _Left(self.nodes[name], refs[probe.output], self.places[name])
+
+    def _as_function(self, definition: Any) -> Any:
+        proto = functions.FunctionDef()
+        proto.signature.CopyFrom(definition.signature)
+        for place, about in definition.arg_attr.items():
+            proto.arg_attr[place].CopyFrom(about)
+        for key, value in definition.attr.items():
+            proto.attr[key].CopyFrom(value)
+        del proto.signature.control_output[:]
+        for name, node_name in definition.control_ret.items():
+            if node_name in self.nodes:
+                proto.signature.control_output.append(name)
+                proto.control_ret[name] = node_name
+        results = definition.signature.output_arg
+        for node in self.nodes.values():
+            if node.op == "_Retval":
+                proto.ret[results[node.attr["index"].i].name] = self._ref(node.input[0])
+            elif node.op != "_Arg":
+                copy = proto.node_def.add()
+                copy.CopyFrom(node)
+                del copy.input[:]
+                copy.input.extend(self._ref(ref) for ref in node.input)
+        return proto
+
+    def _ref(self, ref: str) -> str:
+        """Translate an input of the graph, ``name:1``, ``^name``, to that of a ``FunctionDef``."""
+        if ref.startswith("^"):
+            return ref
+        name, place = _parts(ref)
+        return self._arguments.get(name) or self._ports[name][place]
+
+
+class OptimizedCopy:
+    """A copy of a function as it was optimized. ``graph``: the optimized graph; ``probes``: the
+    values that are wanted, as far as ops that give them are left."""
+
+    def __init__(self, definition: Any, graph: Any, probes: Iterable[Probe]) -> None:
+        self._graph = OptimizedGraph(definition, graph)
+        self._count = len(definition.signature.output_arg)
+        self._function = Edited(self._graph.proto)
+        left = {node.name: node for node in self._function.proto.node_def}
+        self._as_written = _ops_as_written(definition, left)
         self._outside: list[Probe] = []
         self._staged: list[_Staged] = []
         self._loops: list[LoopPath] = []
@@ -118,64 +178,24 @@ class OptimizedCopy:
     def _dtypes(self, staged: _Staged) -> list[int]:
         return [*[functions.INT32] * staged.depth, *(probe.dtype for probe in staged.probes)]
 
-    def _as_function(self, definition: Any) -> Any:
-        """Return the graph as a ``FunctionDef`` with the arguments and outputs of the function."""
-        proto = functions.FunctionDef()
-        proto.signature.CopyFrom(definition.signature)
-        del proto.signature.control_output[:]
-        results = definition.signature.output_arg
-        for node in self._nodes.values():
-            if node.op == "_Retval":
-                proto.ret[results[node.attr["index"].i].name] = self._ref(node.input[0])
-            elif node.op != "_Arg":
-                copy = proto.node_def.add()
-                copy.CopyFrom(node)
-                del copy.input[:]
-                copy.input.extend(self._ref(ref) for ref in node.input)
-        return proto
-
-    def _ref(self, ref: str) -> str:
-        """Translate an input of the graph, ``name:1``, ``^name``, to that of a ``FunctionDef``."""
-        if ref.startswith("^"):
-            return ref
-        name, place = _parts(ref)
-        return self._arguments.get(name) or self._ports[name][place]
-
-    def _ops_as_written(self, definition: Any) -> frozenset[str]:
-        """Find the function's own ops whose type and inputs no optimization has changed."""
-        written = {node.name: node for node in definition.node_def}
-        taken = names_taken(definition)
-        return frozenset(
-            op_name(definition, node, taken)
-            for name, node in self._left.items()
-            if name in written
-            and node.op == written[name].op
-            and _inputs_of(node, self._left) == _inputs_of(written[name], written)
-        )
-
     def _give(self, probes: Iterable[Probe]) -> None:
-        left = {_PARTS.sub(r"/\1/@", name): name for name in self._nodes}
-        places = dict(_places(self._nodes))
         groups: dict[_Place, list[tuple[Probe, str]]] = defaultdict(list)
         for probe in probes:
-            name = left.get(inlined_name(probe.path, probe.node)) if probe.op else None
-            if name is None or probe.output < 0 or self._nodes[name].op in _STRUCTURE:
-                continue
-            refs, place = self._ports[name], places[name]
+            left = self._graph.find(probe.path, probe)
             depth = sum(step.part == "body" for step in probe.path)
-            if probe.output < len(refs) and len(place.frame) == depth:
-                groups[place].append((probe, refs[probe.output]))
-        counters = _Counters(self._function, self._nodes, places)
-        for place, found in groups.items():
+            if left is not None and len(left.place.frame) == depth:
+                groups[left.place].append((probe, left.ref))
+        counters = _Counters(self._function, self._graph.nodes, self._graph.places)
+        for place, group in groups.items():
             if not place.frame and not place.guards:
-                for probe, ref in found:
+                for probe, ref in group:
                     self._function.add_output(ref, probe.dtype)
                     self._outside.append(probe)
             else:
-                path = found[0][0].path
+                path = group[0][0].path
                 ends = [end for end, step in enumerate(path, 1) if step.part == "body"]
                 loops = [tuple(step.op for step in path[:end]) for end in ends]
-                self._stage(counters.around(place.frame, loops), found)
+                self._stage(counters.around(place.frame, loops), group)
         self._loops = counters.loops
 
     def _stage(self, turns: list[str], found: list[tuple[Probe, str]]) -> None:
@@ -186,6 +206,35 @@ class OptimizedCopy:
         node.attr["container"].s = b""
         node.attr["shared_name"].s = staged.name.encode()
         self._staged.append(staged)
+
+
+def _ops_as_written(definition: Any, left: Mapping[str, Any]) -> frozenset[str]:
+    """Find the function's own ops whose type and inputs no optimization has changed. ``left``: the
+    nodes that are left of it."""
+    written = {node.name: node for node in definition.node_def}
+    taken = names_taken(definition)
+    return frozenset(
+        op_name(definition, node, taken)
+        for name, node in left.items()
+        if name in written and _computes_the_same(node, left, written[name], written)
+    )
+
+
+def holds_all(function: Any, of: Any) -> bool:
+    """Whether all that ``of`` computes is computed by ``function``, too, by ops of the same names
+    from the same inputs."""
+    nodes, others = ({node.name: node for node in each.node_def} for each in (function, of))
+    return all(
+        name in nodes and _computes_the_same(nodes[name], nodes, node, others)
+        for name, node in others.items()
+        if node.op != "Const" and node.op not in SAME
+    )
+
+
+def _computes_the_same(
+    node: Any, nodes: Mapping[str, Any], other: Any, others: Mapping[str, Any]
+) -> bool:
+    return node.op == other.op and _inputs_of(node, nodes) == _inputs_of(other, others)
 
 
 def _inputs_of(node: Any, nodes: Mapping[str, Any]) -> list[str]:

@@ -6,8 +6,9 @@ one computes, and a loop counts its turns and collects values of them (:mod:`.tu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from .. import limits, private
 from ..private import functions
@@ -18,7 +19,6 @@ from .definitions import (
     LOOPS,
     RUN_FUNCTIONS,
     SIZE,
-    TURNS,
     WHICH,
     Edited,
     Port,
@@ -30,15 +30,14 @@ from .definitions import (
     ports,
     which_dtype,
 )
-from .turns import AllTurns, TurnLists
+from .turns import AllTurns, AllTurnsOfDataset, TurnLists
 
 
 class PathStep(NamedTuple):
     """One level down: the op and the part of it, empty for a call, ``then``, ``body`` …
 
     ``node``: its name in the ``FunctionDef``; ``is_of_dataset``: it is the body of a loop over a
-    dataset, which TensorFlow runs as it is written; ``is_last``: of the branches of a conditional,
-    it is the last.
+    dataset; ``is_last``: of the branches of a conditional, it is the last.
     """
 
     op: str
@@ -72,6 +71,19 @@ _Found = list[tuple[Probe, str]]
 """Probes, and how the function at hand refers to their values."""
 
 
+class OtherBodies(Protocol):
+    """Other bodies for the loops over datasets."""
+
+    def body(
+        self, name: str, within: ProbePath, known: Mapping[str, Any]
+    ) -> tuple[Edited, _Found] | None:
+        """A copy of the body of this name, and its probes. ``known``: handles of variables by the
+        names of the arguments that are such. ``None`` if there is none."""
+
+    def holds(self, body: Edited, known: Mapping[str, Any]) -> bool:
+        """Whether this copy, as it was edited further, still computes what the body does."""
+
+
 class Prober:
     """Edits one function. ``wanted(path, op, node)``: whether what it gives is wanted."""
 
@@ -82,17 +94,23 @@ class Prober:
         opens: Collection[str],
         in_place: bool = False,
         counts: Collection[tuple[ProbePath, str]] = (),
+        bodies: OtherBodies | None = None,
+        known: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """``opens``: types of ops that run functions whose inside is wanted, too. Where ``wanted``
         says so an op of these types gives its outputs as a whole instead. ``in_place``: the copy
         runs in the place of the function. It computes what that does (:meth:`.Edited.use_copies`;
         XLA has no such op), and gives what is wanted of all turns and no more, and how often the
         loops turn that it ``counts``; else a loop gives the inputs of its turns, too, and a
-        conditional which branch it takes."""
+        conditional which branch it takes. ``bodies``: where loops over datasets get their bodies
+        from; ``known``: tensors by the names of the arguments that they are for."""
         self._wanted = wanted
         self._opens = opens
         self._in_place = in_place
         self._counts = counts
+        self._bodies = bodies
+        self._gives_all = not in_place and bodies is None
+        self._known: dict[ProbePath, Mapping[str, Any]] = {(): known}
 
     def probe(self, definition: Any) -> Probed:
         """The edited copy, which the runtime knows."""
@@ -110,7 +128,7 @@ class Prober:
             op = op_name(definition, node, taken)
             opens = node.op in self._opens
             loop = private.dataset_loop(node, nodes) if opens else None
-            if loop is not None:
+            if loop is not None and not (self._in_place and self._wanted(path, op, node)):
                 found += [] if in_xla else self._dataset_loop(function, op, node, loop, path)
             elif node.op in RUN_FUNCTIONS and self._wanted(path, op, node):
                 found += _probes_of(path, op, node)
@@ -143,7 +161,17 @@ class Prober:
         definition = functions.definition(name) if len(path) < limits.DEEPEST_FUNCTION else None
         if definition is None:
             return None
+        given = [ref for ref in node.input if not ref.startswith("^")]
+        given = given[1:] if node.op in CONDITIONALS | CASES else given
+        self._know(path, definition, given)
         return self._edit(definition, path, in_xla=in_xla or is_xla(definition))
+
+    def _know(self, path: ProbePath, definition: Any, given: Sequence[str]) -> None:
+        """Note which arguments of an inner function are known; ``given``: what it is called with,
+        as the function around it refers to that."""
+        known = self._known.get(path[:-1], {})
+        pairs = zip(definition.signature.input_arg, given, strict=False)
+        self._known[path] = {arg.name: known[ref] for arg, ref in pairs if ref in known}
 
     def _call(self, op: str, node: Any, path: ProbePath, *, in_xla: bool) -> _Found:
         called = node.attr["f"].func
@@ -155,7 +183,7 @@ class Prober:
         return _further_outputs(node, "Tout", found, len(path))
 
     def _conditional(self, op: str, node: Any, path: ProbePath) -> _Found:
-        which = [] if self._in_place else [_which(path, op, node)]
+        which = [_which(path, op, node)] if self._gives_all else []
         branches = list(branches_of(node))
         inners = [
             self._inner(f.name, path, op, node, part, in_xla=False, is_last=f is branches[-1][1])
@@ -180,10 +208,10 @@ class Prober:
         if inner is None or asks is None:
             return []
         (body, found), asking = inner, Edited(asks)
-        if self._in_place and not found and (path, op) not in self._counts:
+        if not self._gives_all and not found and (path, op) not in self._counts:
             return []
         depth, within = len(path), (*path, PathStep(op, "body", node.name))
-        found += [] if self._in_place else _given_to(body, within)
+        found += _given_to(body, within) if self._gives_all else []
         lists = AllTurns(body) if self._in_place else TurnLists(body)
         kept = [pair for pair in found if pair[0].output != SIZE]
         values = [(ref, dtype_at(probe, depth + 1)) for probe, ref in kept]
@@ -198,7 +226,7 @@ class Prober:
             longer = lists.longer(body.add_input(functions.VARIANT), ref, dtype)
             body.add_output(longer, functions.VARIANT)
             asking.add_input(functions.VARIANT)
-            started.append(function.add_list(dtype))
+            started.append(lists.begun(function, dtype))
         node.attr["body"].func.name = self._finish(body, [], depth + 1)
         node.attr["cond"].func.name = self._finish(asking, [], depth + 1)
         add_data_inputs(node, started)
@@ -209,25 +237,36 @@ class Prober:
         self, function: Edited, op: str, node: Any, loop: Any, path: ProbePath
     ) -> _Found:
         """Collect values of turns in TensorLists, which are further parts of the state."""
-        inner = self._inner(loop.body, path, op, node, "body", in_xla=False, is_of_dataset=True)
+        within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
+        inner = self._dataset_body(op, node, loop, path)
         reduces = functions.definition(node.attr["f"].func.name)
         stops = [functions.definition(stop.attr["predicate"].func.name) for stop in loop.stops]
         if inner is None or reduces is None or None in stops:
             return []
         (body, found), depth, states = inner, len(path), loop.states
-        within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
-        found += _given_to(body, within)
-        dtypes = [dtype_at(probe, depth + 1) for probe, _ in found]
-        further = [functions.INT32, *[functions.VARIANT] * len(found)]
-        turn, *taken = body.insert_inputs(states, further)
-        lists = TurnLists(body)
-        handed = lists.count([turn])
-        for own, (_, ref), dtype in zip(taken, found, dtypes, strict=True):
+        given = _given_to(body, within) if self._bodies is None else []
+        if self._in_place:  # the elements, if they are wanted
+            is_wanted = self._wanted(within, "", loop.scan)
+            given = [pair for pair in given if is_wanted and loop.is_element(pair[0].output)]
+        found += given
+        if not self._gives_all and not found and (path, op) not in self._counts:
+            return []
+        lists = AllTurnsOfDataset(body) if self._in_place else TurnLists(body)
+        kept = [pair for pair in found if pair[0].output != SIZE]
+        sizes = [ref for probe, ref in found if probe.output == SIZE]
+        values = [(ref, dtype_at(probe, depth + 1)) for probe, ref in kept]
+        counters = [dtype for _, dtype in lists.counters]
+        further = [*counters, *[functions.VARIANT] * len(values)]
+        taken = body.insert_inputs(states, further)
+        handed = lists.count(taken[: len(counters)], values, sizes)
+        for own, (ref, dtype) in zip(taken[len(counters) :], values, strict=True):
             handed.append(lists.longer(own, ref, dtype))
         body.insert_outputs(states, list(zip(handed, further, strict=True)))
-        given = len(body.proto.signature.output_arg)
-        body.insert_outputs(given, list(zip(handed, further, strict=True)))
+        last = len(body.proto.signature.output_arg)
+        body.insert_outputs(last, list(zip(handed, further, strict=True)))
         body.register()
+        if self._bodies is not None and not self._bodies.holds(body, self._known[within]):
+            return []
         loop.scan.attr["f"].func.name = body.name
         outputs = len(loop.scan.attr["output_types"].list.type)
         for stop, predicate in zip(loop.stops, map(Edited, stops), strict=True):
@@ -240,7 +279,8 @@ class Prober:
         reducing.insert_outputs(states, list(zip(handed, further, strict=True)))
         reducing.register()
         node.attr["f"].func.name = reducing.name
-        started = [function.add_constant(functions.INT32, 0), *map(function.add_list, dtypes)]
+        started = [function.add_constant(dtype, 0) for dtype in counters]
+        started += [lists.begun(function, dtype) for _, dtype in values]
         for each in (loop.scan, node):
             add_data_inputs(each, started, 1 + states)
             each.attr["Tstate"].list.type.extend(further)
@@ -248,10 +288,22 @@ class Prober:
             each.attr["output_types"].list.type.extend(further)
             for _ in further:
                 each.attr["output_shapes"].list.shape.add()
-        probes = [_turns(path, op), *(probe for probe, _ in found)]
+        probes = [Probe(path, op, output, dtype) for output, dtype in lists.counters]
+        probes += [probe for probe, _ in kept]
         return [
             (probe, f"{node.name}:components:{place}") for place, probe in enumerate(probes, states)
         ]
+
+    def _dataset_body(
+        self, op: str, node: Any, loop: Any, path: ProbePath
+    ) -> tuple[Edited, _Found] | None:
+        if self._bodies is None:
+            return self._inner(loop.body, path, op, node, "body", in_xla=False, is_of_dataset=True)
+        within = (*path, PathStep(op, "body", node.name, is_of_dataset=True))
+        captured = [ref for ref in loop.scan.input if not ref.startswith("^")][1 + loop.states :]
+        given = [*[""] * (loop.states + loop.elements), *captured]
+        self._know(within, functions.definition(loop.body), given)
+        return self._bodies.body(loop.body, within, self._known[within])
 
     def _finish(self, function: Edited, found: _Found, depth: int) -> str:
         """Give the function its further outputs and let the runtime know it; its name."""
@@ -273,11 +325,6 @@ def _probes_of(path: ProbePath, op: str, node: Any) -> _Found:
 def _which(path: ProbePath, op: str, node: Any) -> tuple[Probe, str]:
     """The probe of a conditional for the branch that it takes."""
     return Probe(path, op, WHICH, which_dtype(node)), node.input[0]
-
-
-def _turns(path: ProbePath, op: str) -> Probe:
-    """The probe of a loop for how often it turns."""
-    return Probe(path, op, TURNS, functions.INT32)
 
 
 def _given_to(body: Edited, within: ProbePath) -> _Found:

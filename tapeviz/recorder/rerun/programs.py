@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from .. import private
 from ..private import functions
 from .cuts import Traced, cut, written_arguments
+from .dataset_bodies import DatasetBodies
 from .definitions import RUN_FUNCTIONS, SAME, Edited, functions_of, is_unseen_call, is_xla
 from .optimized import GivenValue, LoopPath, OptimizedCopy
 from .probes import Probe, Probed, ProbePath, Prober
@@ -34,13 +35,15 @@ class Ran(NamedTuple):
 
     ``beside``: values of ops that were computed as they are written; ``given``: values of the ops
     that TensorFlow left of the function when it optimized it, which may have the name of an op
-    that computes something else; ``written``: the outputs of the run as it is written.
+    that computes something else; ``in_datasets``: the same of the bodies of loops over datasets;
+    ``outputs_in_datasets``: the outputs of the function when it gave these.
     """
 
     outputs: list[Any]
     beside: list[Value]
     given: list[GivenValue]
-    written: list[Any]
+    in_datasets: list[Value]
+    outputs_in_datasets: list[Any]
 
 
 class Program:
@@ -49,7 +52,6 @@ class Program:
     def __init__(self, definition: Any, traced: Traced, *, repeats_datasets: bool = False) -> None:
         """``repeats_datasets``: loops over datasets run again."""
         self._count = len(definition.signature.output_arg)
-        self._repeats_datasets = repeats_datasets
         self.cut = cut(definition, repeats_datasets=repeats_datasets, traced=traced)
         self.has_xla = _has_xla(definition)
         """Whether XLA compiles a part of it: that takes long, and no name says what it fuses."""
@@ -60,6 +62,7 @@ class Program:
         """The optimized graph, until it is copied; None if TensorFlow handed out none."""
         self._optimized: OptimizedCopy | None = None
         self._beside: Probed | None = None
+        self._in_datasets: Probed | None = None
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the function as it is, but for what was cut; its outputs."""
@@ -100,7 +103,12 @@ class Program:
         prepare()
         probes = [value.probe for value in ran.beside]
         outputs, given = self._run_optimized(inputs, prepare, probes, turns)
-        return ran._replace(outputs=list(outputs), given=given)
+        ran = ran._replace(outputs=list(outputs), given=given)
+        if not any(step.is_of_dataset for probe in probes for step in probe.path):
+            return ran
+        prepare()
+        outputs, in_datasets = self._run_in_datasets(inputs, probes)
+        return ran._replace(in_datasets=in_datasets, outputs_in_datasets=list(outputs))
 
     def _run_optimized(
         self,
@@ -122,13 +130,33 @@ class Program:
 
     def _run_beside(self, inputs: Sequence[Any]) -> Ran:
         if self._beside is None:
-            datasets = private.DATASET_LOOPS if self._repeats_datasets else frozenset()
-            prober = Prober(_is_wanted, opens=RUN_FUNCTIONS | datasets)
+            prober = Prober(_is_wanted, opens=RUN_FUNCTIONS | private.DATASET_LOOPS)
             self._beside = prober.probe(self.cut.definition)
         outputs, tensors = self._run_probed(self._beside, inputs)
         pairs = zip(self._beside.probes, tensors, strict=True)
         beside = [Value(probe, tensor) for probe, tensor in pairs]
-        return Ran(list(outputs), beside, [], list(outputs))
+        return Ran(list(outputs), beside, [], [], [])
+
+    def _run_in_datasets(
+        self, inputs: Sequence[Any], probes: Sequence[Probe]
+    ) -> tuple[Sequence[Any], list[Value]]:
+        """Run the function as TensorFlow optimizes it; the bodies of its loops over datasets give
+        what their ops give in it."""
+        if self._in_datasets is None:
+            arguments = self.cut.definition.signature.input_arg
+            known = {
+                argument.name: tensor for argument, tensor in zip(arguments, inputs, strict=True)
+            }
+            prober = Prober(
+                lambda path, op, node: False,
+                opens=RUN_FUNCTIONS | private.DATASET_LOOPS,
+                bodies=DatasetBodies(probes),
+                known=known,
+            )
+            self._in_datasets = prober.probe(self.cut.definition)
+        outputs, tensors = self._run_probed(self._in_datasets, inputs)
+        pairs = zip(self._in_datasets.probes, tensors, strict=True)
+        return outputs, [Value(probe, tensor) for probe, tensor in pairs]
 
     def _run_probed(self, copy: Probed, inputs: Sequence[Any]) -> tuple[Any, Any]:
         given = self._call(copy.name, inputs, len(copy.probes))

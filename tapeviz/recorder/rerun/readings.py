@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from .definitions import TURNS, WHICH
 from .optimized import LoopPath
 from .probes import PathStep, Probe
 from .programs import Ran, Value
-from .turns import WantedTurns
+from .turns import CHUNK, WantedTurns
 
 At = tuple[tuple[str, int], ...]
 """A place in a run: for each level the op and the turn, 0 where it is no loop."""
@@ -56,13 +56,12 @@ class Readings:
 
     def take(self, ran: Ran, *, best: str, of_datasets: str) -> None:
         """Take in the values of a run. ``best``: the word for what the ops of the optimized
-        function gave: ``exact`` if the call's results agree; ``of_datasets``: for what ops in loops
-        over datasets gave in the run as it is written: TensorFlow does not optimize those."""
-        for value in ran.beside:
-            if value.probe.output >= 0:
-                is_of_dataset = any(step.is_of_dataset for step in value.probe.path)
-                word = of_datasets if is_of_dataset else "beside"
-                self._read(value.probe, value.tensor, word)
+        function gave: ``exact`` if the call's results agree; ``of_datasets``: for what the ops of
+        the optimized bodies of loops over datasets gave."""
+        for values, word in ((ran.beside, "beside"), (ran.in_datasets, of_datasets)):
+            for value in values:
+                if value.probe.output >= 0:
+                    self._read(value.probe, value.tensor, word)
         for given in ran.given:
             probe, turns = given.probe, iter(given.turns)
             at = tuple((op, next(turns) if part == "body" else 0) for op, part, *_ in probe.path)
@@ -75,7 +74,7 @@ class Readings:
     def put_source(self, source: Probe, tensor: Any) -> None:
         """Take in what an op gave in the run of the snippet, of a loop in all turns."""
         if source.output != TURNS:
-            self._read(source, tensor, "exact", place=int)
+            self._read(source, tensor, "exact", has_all=True)
 
     def _put(self, at: At, op: str, output: int, known: Known) -> None:
         if output == WHICH:
@@ -83,7 +82,9 @@ class Readings:
         elif output == TURNS:
             self.turns[at, op] = int(known.tensor)
         else:
-            self.values[at, op, output] = known
+            before = self.values.get((at, op, output), NOTHING)
+            if before.tensor is None or _is_alike(known.tensor, before.tensor):
+                self.values[at, op, output] = known
 
     def _read(
         self,
@@ -92,24 +93,28 @@ class Readings:
         word: str,
         at: At = (),
         *,
-        place: Callable[[int], int] | None = None,
+        has_all: bool = False,
     ) -> None:
-        """``place``: the position of a turn in a list, unless it is one of :class:`.TurnLists`."""
+        """``has_all``: the lists are those of :class:`.AllTurns`, of a loop over a dataset in
+        chunks."""
         if len(at) == len(probe.path):
             self._put(at, probe.op, probe.output, Known(tensor, word))
             return
         step, *rest = probe.path[len(at) :]
-        place = place or self.wanted.place
         op, part = step.op, step.part
         if part == "body":
             dtype = (
                 functions.VARIANT if any(below.part == "body" for below in rest) else probe.dtype
             )
             for turn in self.wanted.with_those_before(self.turns.get((at, op), 0)):
-                item = functions.list_item(tensor, place(turn), dtype)
-                self._read(probe, item, word, (*at, (op, turn)), place=place)
+                items, place = tensor, turn if has_all else self.wanted.place(turn)
+                if has_all and step.is_of_dataset:
+                    chunk, place = divmod(turn, CHUNK)
+                    items = functions.list_item(tensor, chunk, functions.VARIANT)
+                item = functions.list_item(items, place, dtype)
+                self._read(probe, item, word, (*at, (op, turn)), has_all=has_all)
         elif not part or _is_taken(step, self.conditions.get((at, op))):
-            self._read(probe, tensor, word, (*at, (op, 0)), place=place)
+            self._read(probe, tensor, word, (*at, (op, 0)), has_all=has_all)
 
     def size_of_all_turns(self) -> tuple[float, float]:
         """About how many values all turns of all loops gave, and their bytes: each value of a loop

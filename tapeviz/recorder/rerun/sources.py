@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .. import private
 from ..private import functions
 from .cuts import cut
 from .definitions import RUN_FUNCTIONS, SIZE, TURNS
@@ -42,7 +43,8 @@ def tap(definition: Any) -> Tapped | None:
     def is_wanted(path: ProbePath, op: str, node: Any) -> bool:
         return (path, op) in wanted
 
-    prober = Prober(is_wanted, opens=RUN_FUNCTIONS, in_place=True, counts=turned)
+    opens = RUN_FUNCTIONS | private.DATASET_LOOPS
+    prober = Prober(is_wanted, opens=opens, in_place=True, counts=turned)
     probed = prober.probe(definition)
     places = {probe._replace(node=""): place for place, probe in enumerate(probed.probes)}
     return Tapped(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from .. import limits
 from ..private import functions
@@ -17,6 +18,8 @@ from .definitions import SIZE, TURNS, Edited
 _VARIABLE = "wanted turns"
 _LAST = limits.TURNS_AT_EITHER_END + 1
 """The turn before the first one that is read hands its values on to it."""
+CHUNK = 128
+"""Turns in each of the lists of :class:`AllTurnsOfDataset`."""
 _BYTES_AROUND = 192
 """Memory of a tensor in a list besides its elements: its object, its buffer, the allocator's."""
 
@@ -84,14 +87,13 @@ class TurnLists:
         self._place = body.call("SelectV2", [is_kept, found, among_last], T=number)
         return [body.call("AddV2", [turn, step], T=number)]
 
+    def begun(self, function: Edited, dtype: int) -> str:
+        """How the function around the loop refers to a list without any turn."""
+        return function.add_list(dtype)
+
     def longer(self, taken: str, ref: str, dtype: int) -> str:
         """How the body refers to the list ``taken`` with the value ``ref`` of this turn in it."""
-        return self._body.call(
-            "TensorListSetItem",
-            [taken, self._place, ref],
-            element_dtype=dtype,
-            resize_if_index_out_of_bounds=True,
-        )
+        return self._body.set_list_item(taken, self._place, ref, dtype)
 
 
 class AllTurns(TurnLists):
@@ -115,6 +117,83 @@ class AllTurns(TurnLists):
         for further in (*sizes, *(_bytes_of(body, ref, dtype) for ref, dtype in tensors)):
             size = body.call("AddV2", [size, further], T=number)
         return [body.call("AddV2", [turn, step], T=functions.INT32), size]
+
+
+class AllTurnsOfDataset(AllTurns):
+    """The same in a list of lists of :data:`CHUNK`. A loop over a dataset copies a list to set an
+    item: ``ScanDatasetOp`` keeps the state that it hands to the body (2.15-2.21)."""
+
+    def __init__(self, body: Edited) -> None:
+        super().__init__(body)
+        self._chunk = self._chunk_before = ""
+
+    def count(
+        self,
+        counted: Sequence[str],
+        values: Sequence[tuple[str, int]] = (),
+        sizes: Sequence[str] = (),
+    ) -> list[str]:
+        body, number = self._body, functions.INT32
+        counters = super().count(counted, values, sizes)
+        start, step = (body.add_constant(number, value) for value in (0, 1))
+        before = body.call("Sub", [self._place, step], T=number)
+        before = body.call("Maximum", [before, start], T=number)
+        self._chunk_before, _ = _place_in_chunks(body, before)
+        self._chunk, self._place = _place_in_chunks(body, self._place)
+        return counters
+
+    def begun(self, function: Edited, dtype: int) -> str:
+        chunks, chunk = function.add_list(functions.VARIANT), function.add_list(dtype)
+        start = function.add_constant(functions.INT32, 0)
+        return function.set_list_item(chunks, start, chunk, functions.VARIANT)
+
+    def longer(self, taken: str, ref: str, dtype: int) -> str:
+        """A chunk begins as a copy of the one before it: the items after the last turn are of no
+        use."""
+        chunk = self._body.list_item(taken, self._chunk_before, functions.VARIANT)
+        chunk = self._body.set_list_item(chunk, self._place, ref, dtype)
+        return self._body.set_list_item(taken, self._chunk, chunk, functions.VARIANT)
+
+
+def _place_in_chunks(function: Edited, turn: str) -> tuple[str, str]:
+    """How a function refers to the chunk of a turn, and to its place in that."""
+    number, size = functions.INT32, function.add_constant(functions.INT32, CHUNK)
+    return (
+        function.call("FloorDiv", [turn, size], T=number),
+        function.call("FloorMod", [turn, size], T=number),
+    )
+
+
+def add_elements(
+    function: Edited, count: str, lists: Sequence[str], items: Sequence[tuple[int, Any]]
+) -> str:
+    """A dataset of so many elements, each component from a list of :class:`AllTurnsOfDataset`;
+    ``items``: their dtypes and shapes, protos. The body of the loop takes them as arguments:
+    TensorFlow optimizes it as it did."""
+    number, empty = functions.INT64, functions.FunctionDef()
+    empty.signature.name = "elements"
+    element = Edited(empty)
+    index = element.add_input(number)
+    turn = element.call("Cast", [index], SrcT=number, DstT=functions.INT32, Truncate=False)
+    chunk, place = _place_in_chunks(element, turn)
+    for dtype, shape in items:
+        taken = element.list_item(element.add_input(functions.VARIANT), chunk, functions.VARIANT)
+        element.add_output(element.list_item(taken, place, dtype, shape), dtype)
+    element.register()
+    start, step = (function.add_constant(number, value) for value in (0, 1))
+    stop = function.call("Cast", [count], SrcT=functions.INT32, DstT=number, Truncate=False)
+    numbers = function.add_node("RangeDataset", [start, stop, step])
+    numbers.attr["output_types"].list.type.append(number)
+    numbers.attr["output_shapes"].list.shape.add()
+    found = function.add_node("MapDataset", [f"{numbers.name}:handle:0", *lists])
+    found.attr["f"].func.name = element.name
+    found.attr["Targuments"].list.type.extend([functions.VARIANT] * len(lists))
+    for dtype, shape in items:
+        found.attr["output_types"].list.type.append(dtype)
+        known = found.attr["output_shapes"].list.shape.add(unknown_rank=shape is None)
+        if shape is not None:
+            known.CopyFrom(shape)
+    return f"{found.name}:handle:0"
 
 
 def _bytes_of(body: Edited, ref: str, dtype: int) -> str:
