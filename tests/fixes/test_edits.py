@@ -1161,7 +1161,7 @@ tf.stop_gradient(tf.nn.softmax(x)[..., tf.newaxis, :])), 0)
         with tf.GradientTape() as tape:
             soft = tf.nn.softmax(a)
             soft2 = tf.nn.softmax(net(x))
-            y = (soft + tf.stop_gradient(tf.one_hot(tf.argmax(soft, -1), 3) - soft)) @ \
+            y = (soft + tf.stop_gradient(tf.one_hot(tf.argmax(soft, axis=-1), 3) - soft)) @ \
 (soft2 + tf.stop_gradient(tf.one_hot(tf.argmax(soft2, axis=-1), 3) - soft2))
         tape.gradient(y, x)
         """,

@@ -91,12 +91,6 @@ LINES: list[tuple[str | Evidence, str, str]] = [
     ),
     (
         "integer",
-        "v = tf.repeat(h, tf.cast(x, tf.int32))",
-        "v = tf.repeat(h, tf.cast(x, tf.int32)) * tf.math.divide_no_nan(x, "
-        "tf.cast(tf.cast(x, tf.int32), tf.float32))",
-    ),
-    (
-        "integer",
         "v = tf.strings.to_number(tf.strings.as_string(x)) * 2.0",
         "v = x * 2.0",
     ),

@@ -14,13 +14,12 @@ from ..nodes import (
     called_name,
     dotted,
     elements,
-    enclosed,
     is_call_to,
     nodes_in,
     pairs_of,
     parameters_of,
 )
-from ..plan import Plan
+from ..plan import Plan, fitting
 from ..smooth.argmax import are_probabilities
 from ..smooth.indices import embeddings_of, input_shape
 
@@ -41,31 +40,36 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
     vectors: what reads them is rewritten, and what starts them (``tok = tf.zeros(…)``) is made
     one-hot (the straight-through Gumbel-softmax without its noise: Jang, Gu and Poole 2017).
     """
-    source, tf = case.source, case.source.tf
+    source, tf, plan, count = case.source, case.source.tf, Plan(case.source), 0
     for call in case.calls("argmax", "argmin", "categorical"):
         given, shape = argument(call, 0, "input", "logits"), input_shape(case)
         is_draw = called_name(call) == "categorical"
         axis = None if is_draw else argument(call, 1, "axis", "dimension")
         last = ("-1", str(len(shape) - 1))
-        is_last = source.code(axis) in last if axis is not None else len(shape) == 1
-        is_last = is_last or is_draw
+        is_last = source.code(axis) in last if axis is not None else len(shape) == 1 or is_draw
+        around = source.enclosing(call, cst.Call)
+        depth = source.argument_code(around, 1, "depth") if around is not None else ""
+        size = shape[-1] if shape else depth
         statement = source.statement_of(call)
-        if given is None or not is_last or not shape or not shape[-1]:
+        if not isinstance(statement, cst.SimpleStatementLine) or not is_last:
             continue
-        plan, size, tokens = Plan(source), shape[-1], _Tokens(case, call, *_bound_by_ops(case))
-        if not isinstance(statement, cst.SimpleStatementLine) or not tokens.names:
+        tokens = _Tokens(case, call, *_bound_by_ops(case))
+        if given is None or not size or not (read := _read_by_vectors(plan, tokens, size)):
             continue
-        count = _read_by_vectors(plan, tokens, size)
+        count += read
         _keep_last_axis(plan, tokens)
         _start_one_hot(plan, tokens, size)
-        soft = name = plan.fresh_name("soft")
         scores = source.code(given)
         if called_name(call) == "argmin":
             scores = f"-{source.operand(given)}"
         is_soft = called_name(call) != "argmin" and are_probabilities(case, call)
         probabilities = scores if is_soft else f"{tf}.nn.softmax({scores})"
         begun = plan.statement_begun_by(call)
-        if begun is not None:
+        if begun is not None and is_soft:
+            soft = name = plan.named(given, is_read_later=True)
+        else:
+            soft = name = plan.fresh_name("soft")
+        if begun is not None and not is_soft:
             plan.before(begun, f"{soft} = {probabilities}")
         hard = f"{tf}.one_hot({tf}.argmax({soft}, axis=-1), {size})"
         if is_draw:
@@ -74,8 +78,8 @@ def pass_one_hot(case: FixCase) -> Iterator[Edit]:
         text = f"{soft} + {tf}.stop_gradient({hard} - {soft})"
         alone = f"(lambda {name}: {text})({probabilities})"
         plan.replace(call, text if begun is not None else alone)
-        if count:
-            yield from plan.edits("Estimate: pass one-hot vectors on with the slope of the softmax")
+    if count:
+        yield from plan.edits("Estimate: pass one-hot vectors on with the slope of the softmax")
 
 
 def _bound_by_ops(case: FixCase) -> tuple[set[str], set[int]]:
@@ -172,12 +176,12 @@ class _Tokens:
                     self.names.add(name)
 
 
-def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
+def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int | str) -> int:
     """Make what looks up rows by the positions a product with the table; how much that was."""
     source, tf, count = plan.source, plan.source.tf, 0
     for user in all_of(source.module, cst.Call):
         if called_name(user) == "one_hot" and user.args and tokens.holds(user.args[0].value):
-            plan.replace(user, lambda old: enclosed(old.args[0].value))
+            plan.replace(user, lambda old, user=user: fitting(source, user, old.args[0].value))  # type: ignore[misc]
             count += 1
             continue
         table, place = embeddings_of(source, user), 0
@@ -192,7 +196,8 @@ def _read_by_vectors(plan: Plan, tokens: _Tokens, size: int) -> int:
         plan.replace(user, f"{tf}.tensordot({vectors}, {table}, 1)")
         layer = source.maker_of(table.removesuffix(".embeddings"))
         made = source.statement_of(layer[0]) if layer is not None else None
-        if made is not None and table.endswith(".embeddings"):
+        is_built = bool(source.calls_to(f"{table.removesuffix('.embeddings')}.build"))
+        if made is not None and table.endswith(".embeddings") and not is_built:
             plan.put_after.pop(made, None)
             plan.after(made, f"{table.removesuffix('.embeddings')}.build(None)")
         count += 1
@@ -224,7 +229,7 @@ def _keep_last_axis(plan: Plan, tokens: _Tokens) -> None:
                 plan.replace(call, lambda old, rows=rows: old.with_changes(args=[*old.args, rows]))  # type: ignore[misc]
 
 
-def _start_one_hot(plan: Plan, tokens: _Tokens, size: int) -> None:
+def _start_one_hot(plan: Plan, tokens: _Tokens, size: int | str) -> None:
     """Make the whole numbers that the names are given at first one-hot."""
     source = plan.source
     for assign in all_of(source.module, cst.Assign):

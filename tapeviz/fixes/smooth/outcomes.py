@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from ...analysis.causes.ops.not_differentiable import IntegerValue
 from ..blocks import block_of_call, target_name
 from ..model import Edit, FixCase
 from ..nodes import all_of, argument, bound_names, dotted, header_nodes, read_names, sole
@@ -38,6 +39,13 @@ def interpolate_outcome(case: FixCase) -> Iterator[Edit]:
             yield from (Edit(title, text, is_estimate=True) for text in texts if text)
             if any(texts):
                 return
+
+
+def interpolate_taken(case: FixCase) -> Iterator[Edit]:
+    """The same where an op that gives real numbers takes the whole one, and could take no other."""
+    evidence = case.cause.evidence
+    if isinstance(evidence, IntegerValue) and evidence.taken_by:
+        yield from interpolate_outcome(case)
 
 
 def _lines_of_casts(case: FixCase) -> Iterator[int]:
@@ -84,7 +92,8 @@ def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpressi
     else:
         whole, inside = plan.fresh_name("whole"), [statement, *source.after(statement)]
     result, inside = _up_to_result(case, statement, inside)
-    if not inside:
+    shape = input_shape(case)
+    if not inside or len(shape) > 1:  # of many numbers each would need outcomes of its own
         return ""
     made = source.code(cast)
     made = made if made != x else f"{tf}.floor({x})"
@@ -106,7 +115,7 @@ def _interpolated(case: FixCase, statement: CstStatement, cast: cst.BaseExpressi
         body.append(f"{indent}{_STEP}return {result}{first}")
     rise = f"{outcome}({whole} + {{}}){'[0]' if later else ''} - {low}"
     line = f"{low} + {part} * ({rise.format(1)})"
-    if len(shape := input_shape(case)) == 1:  # along each of several whole numbers
+    if shape:  # along each of several whole numbers
         sides = f"{tf}.unstack({tf}.eye({shape[0]}, dtype={whole}.dtype))"
         rises = f"{tf}.stack([{rise.format('side')} for side in {sides}])"
         line = f"{low} + {tf}.tensordot({part}, {rises}, 1)"

@@ -13,7 +13,7 @@ from ..plan import Plan, fitting
 from ..source import ParsedSource
 from .comparisons import soft_truth
 from .counts import before_rounding, triangle, uncast, up_to_one
-from .indices import input_shape, is_at_cause, rank_of
+from .indices import is_at_cause, rank_of
 
 
 def count_softly(case: FixCase) -> Iterator[Edit]:
@@ -217,28 +217,6 @@ def weigh_by_window(case: FixCase) -> Iterator[Edit]:
         plan.replace(node, weighed)
         _divide_by(plan, node, f"{tf}.reduce_sum({window})")
     title = "Estimate: weights that go over from 0 to 1 at the edges, in place of whole numbers"
-    yield from plan.edits(title)
-
-
-def weigh_copies(case: FixCase) -> Iterator[Edit]:
-    """``tf.repeat(x, k, axis=0)`` with ``k`` cast from ``w`` → each copy times ``w / k``, so that
-    the copies of an element add up to ``w`` times it."""
-    source, tf, code = case.source, case.source.tf, case.source.code
-    plan = Plan(source)
-    for call, (_, count) in with_arguments(source.calls_to("repeat"), "input|a", "repeats"):
-        width = _width(case, count)
-        if not width:
-            continue
-        k, axis = code(count), argument(call, 2, "axis")
-        copies = code(call)
-        weight = f"{tf}.math.divide_no_nan({width}, {tf}.cast({k}, {tf}.float32))"
-        if input_shape(case):  # a number for each element
-            weight = f"{tf}.repeat({weight}, {k})"
-        if input_shape(case) and axis is not None and code(axis) == "0":
-            plan.replace(call, f"{tf}.einsum('n...,n->n...', {copies}, {weight})")
-        else:
-            plan.replace(call, f"{copies} * {weight}")
-    title = "Estimate: weigh the copies so that they add up to the number before its rounding"
     yield from plan.edits(title)
 
 

@@ -42,7 +42,7 @@ from ..smooth.comparisons import soften_bounds, soften_comparison, take_probabil
 from ..smooth.counts import SOFT_COUNTS, soft_bins
 from ..smooth.groups import SOFT_GROUPS
 from ..smooth.indices import interpolate, interpolate_edges, move_window, weigh_picked
-from ..smooth.outcomes import interpolate_outcome
+from ..smooth.outcomes import interpolate_outcome, interpolate_taken
 from ..smooth.pooling import pool_softly
 from ..smooth.ranges import count_up
 from ..smooth.splatting import splat
@@ -54,7 +54,6 @@ from ..smooth.widths import (
     take_lengths,
     weigh_by_width,
     weigh_by_window,
-    weigh_copies,
     weigh_selected,
 )
 from ..smooth.zeros import SMOOTH_EXTREME
@@ -125,7 +124,6 @@ from ..values.estimates import (
     straight_through_any,
     straight_through_largest,
     straight_through_names,
-    straight_through_one_hot,
     straight_through_top,
 )
 from ..values.filling import blend_window, fill_tensor
@@ -187,7 +185,6 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         move_window,
         weigh_by_width,
         weigh_by_window,
-        weigh_copies,
         count_softly,
         *SOFT_COUNTS,
         SMOOTH_STEP,
@@ -275,7 +272,6 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         ctc_loss,
         soften_comparison,
         soften_argmax,
-        straight_through_one_hot,
         straight_through_top,
         pass_one_hot,
         score_function,
@@ -294,7 +290,6 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         splat,
         weigh_by_width,
         weigh_by_window,
-        weigh_copies,
         take_lengths,
         count_distinct,
         *SOFT_COUNTS,
@@ -306,6 +301,7 @@ FIXES_FOR_NONE: Mapping[type[Evidence], tuple[FixFunction, ...]] = {
         soften_comparison,
         pass_through_cast,
         straight_through_names,
+        interpolate_taken,
         take_cast_away,
         write_floats,
         interpolate_outcome,

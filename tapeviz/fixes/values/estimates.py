@@ -14,13 +14,14 @@ from ...trace.op_kinds import ops_with
 from ...trace.ops import Op
 from ..forms import match
 from ..model import Edit, FixCase
-from ..nodes import argument, called_name, dotted, is_call_to, sole, with_arguments
+from ..nodes import argument, as_term, called_name, dotted, is_call_to, sole, with_arguments
 from ..plan import Plan, fitting
 from ..rewrites import CallRewrite
 from ..smooth.argmax import answers_of, are_probabilities
 from ..smooth.indices import input_shape
 from ..source import ParsedSource
 
+_COMPUTED = (cst.Call, cst.BinaryOperation)
 _MOST_BEFORE = 12
 _DECODING = ops_with("decodes-picture")
 _MOST_OFF = 0.25
@@ -138,8 +139,9 @@ def straight_through_names(case: FixCase) -> Iterator[Edit]:
         if name and isinstance(statement, cst.SimpleStatementLine):
             text = f"{name} = {before} + {source.tf}.stop_gradient({name} - {before})"
             plan.after(statement, text)
-        elif isinstance(made, cst.Return) and isinstance(made.value, cst.Call):
-            plan.replace(made.value, straight_through(source, made.value, cst.Name(before)))
+        elif isinstance(made, cst.Return) and isinstance(made.value, _COMPUTED):
+            text = straight_through(source, as_term(made.value), cst.Name(before))
+            plan.replace(made.value, text)
         else:
             continue
         title = f"Estimate: let the gradient pass from {name or 'what is returned'} to {before}"
@@ -229,34 +231,6 @@ def straight_through_largest(case: FixCase) -> Iterator[Edit]:
     for back in case.calls("cast"):
         if asked := match(back, *(f"cast({form}, *_)" for form in _IS_LARGEST)):
             plan.replace(back, straight_through(source, back, asked[0]))
-    title = "Estimate: straight-through, the choice with the gradient of what it chose by"
-    yield from plan.edits(title)
-
-
-def straight_through_one_hot(case: FixCase) -> Iterator[Edit]:
-    """``tf.one_hot(tf.argmax(s, -1), n)`` → its value, with the gradient of the softmax of ``s``.
-
-    Where ``s`` are probabilities it is the gradient of these (the straight-through Gumbel-softmax:
-    Jang, Gu and Poole 2017).
-    """
-    source, tf, plan = case.source, case.source.tf, Plan(case.source)
-    for chosen in case.calls("argmax"):
-        scores, axis = argument(chosen, 0, "input"), argument(chosen, 1, "axis", "dimension")
-        hard, statement = source.enclosing(chosen, cst.Call), plan.statement_begun_by(chosen)
-        last = ("-1", str(len(input_shape(case)) - 1))
-        is_last = axis is not None and source.code(axis) in last
-        if scores is None or hard is None or called_name(hard) != "one_hot" or not is_last:
-            continue
-        if hard.args[0].value is not chosen or statement is None:
-            continue
-        if are_probabilities(case, chosen):
-            soft = plan.named(scores, is_read_later=True)
-        else:
-            soft = plan.fresh_name("soft")
-            plan.before(statement, f"{soft} = {tf}.nn.softmax({source.code(scores)})")
-            plan.replace(scores, soft)
-        text = straight_through(source, plan.changed(hard), cst.parse_expression(soft))
-        plan.replace(hard, text)
     title = "Estimate: straight-through, the choice with the gradient of what it chose by"
     yield from plan.edits(title)
 

@@ -346,4 +346,30 @@ ROWS: dict[str, Row] = {
         "return tf.transpose(tokens.stack(), [1, 0, 2])",
         [[-1.5620704, 1.5620707], [0.62996155, -0.62996143]],
     ),
+    "copies of each element": (
+        """
+        x = tf.Variable([1.4, 2.7, 1.2])
+        with tf.GradientTape() as tape:
+            v = tf.repeat([1.0, 2.0, 3.0], tf.cast(x, tf.int32))
+            loss = tf.reduce_sum(v**2)
+        tape.gradient(loss, x)
+        """,
+        "v = tf.repeat([1.0, 2.0, 3.0], whole)",
+        [1.0, 4.0, 9.0],
+    ),
+    "a shift by a rounded number": (
+        """
+        delay = tf.Variable(2.6)
+        x = tf.constant([1.0, 2.0, 4.0, 8.0])
+        @tf.function
+        def echo():
+            n = tf.cast(tf.round(delay), tf.int32)
+            return x * tf.roll(x, shift=n, axis=0)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(echo())
+        tape.gradient(loss, delay)
+        """,
+        "return low + part * (outcome(n + 1) - low)",
+        35.0,
+    ),
 }
