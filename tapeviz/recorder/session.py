@@ -49,8 +49,8 @@ from .unseen import above, profiling, tracing
 from .values import array_of, little_endian, part_of, raw_bytes, spread_of, statistics
 
 FORMAT_VERSION = 1
-# A snippet that has one of these words can see when a tensor or a function dies.
 _LIFETIMES = ("weakref", "__del__", "getrefcount", "get_referrers", "get_objects")
+_AT_END_OF_GENERATOR = ("finally", "GeneratorExit", "__exit__", "contextmanager")
 _OBJECTS_OF_BATCH = 20_000
 _COLLECTIONS_UNTIL_FULL = 100_000
 _MOST_SEED = (1 << 31) - 2
@@ -76,7 +76,7 @@ class Session:
         boundary: CodeType = program.run_as_main.__code__
         self._sites = Sites(source, filename, boundary)
         symbols = Symbols()
-        sees_ends = any(word in source for word in _LIFETIMES)
+        sees_ends = _sees_ends(source)
         call_budget = int(options.get("call_budget", limits.CALL_BYTES))
         self._kept_calls = KeptCalls(call_budget, holds_graphs=not sees_ends)
         self.encoder = Encoder(self._sites, symbols, self.tensors, History(), self._kept_calls)
@@ -341,3 +341,11 @@ def _quieten_collector(source: str, installed: Installed) -> None:
     if 0 < first < _OBJECTS_OF_BATCH and "gc" not in source:
         set_threshold(_OBJECTS_OF_BATCH, *others)
         installed.callback(set_threshold, first, *others)
+
+
+def _sees_ends(source: str) -> bool:
+    """Whether a snippet can see when a tensor, a function or, by the generator that it takes
+    elements of, an iterator over a dataset dies."""
+    has_generator = "from_generator" in source
+    ends_it = has_generator and any(word in source for word in _AT_END_OF_GENERATOR)
+    return ends_it or any(word in source for word in _LIFETIMES)

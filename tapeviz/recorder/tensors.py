@@ -304,7 +304,8 @@ class Tensors:
         self.elements += count
         if private.is_opaque(number):
             line += ',"handle":true' if private.is_resource(number) else ""
-            self._hold(identity, (None, tensor), private.size_behind(tensor), budget)
+            if not _makes_iterator(op_type):
+                self._hold(identity, (None, tensor), private.size_behind(tensor), budget)
             lines.append(line + "}")
             return
         if private.is_string(number):
@@ -342,3 +343,12 @@ class Tensors:
         for oldest in budget.add(identity, size) if size else ():
             self._held.pop(oldest, None)
         return identity in self._held
+
+
+def _makes_iterator(op_type: str | bytes | None) -> bool:
+    """Whether an op's result is an iterator over a dataset, which no later run can use: with its
+    handle the iterator ends, and with it the generator that it takes elements of."""
+    return op_type is not None and str(op_type).strip("b'").startswith(_ITERATORS)
+
+
+_ITERATORS = ("AnonymousIterator", "AnonymousMultiDeviceIterator")

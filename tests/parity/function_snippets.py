@@ -67,6 +67,25 @@ FUNCTION_SNIPPETS: tuple[Snippet, ...] = (
         """,
     ),
     snippet(
+        "a generator is closed when the iterator that it feeds is dropped",
+        """
+        import tensorflow as tf
+        def numbers():
+            try:
+                for i in range(3): yield i
+            finally: print("closed")
+        ds = tf.data.Dataset.from_generator(
+            numbers, output_signature=tf.TensorSpec([], tf.int32))
+        for x in ds:
+            if x == 1: break
+        print("stopped at", x)
+        it = iter(ds)
+        print(next(it))
+        del it
+        print("dropped")
+        """,
+    ),
+    snippet(
         "what nothing needs does not run in a wrapped function",
         """
         import tensorflow as tf
