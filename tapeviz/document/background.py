@@ -1,4 +1,4 @@
-"""Run slow functions beside the window's thread; only the newest of a kind counts."""
+"""Run slow functions beside the window's thread; only the newest of a kind counts, or each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Background(QObject):
 
     A task submitted while another of its kind runs waits, and replaces one that waits already; the
     result of the running one is dropped then, and it ends at its next
-    :func:`~tapeviz.errors.go_on`. ``done`` is called on the thread of this object.
+    :func:`~tapeviz.errors.go_on`. A queued task waits as well, and replaces none. ``done`` is
+    called on the thread of this object.
     """
 
     failed = Signal(str, object)
@@ -48,7 +49,7 @@ class Background(QObject):
         super().__init__(parent)
         self._numbers: dict[str, int] = {}
         self._running: dict[str, _Task] = {}
-        self._waiting: dict[str, _Task] = {}
+        self._waiting: dict[str, list[_Task]] = {}
         self.counts: dict[str, tuple[int, int]] = {}
         """Kind → (done, in all), for tasks that report it."""
         self._took: dict[str, tuple[float, float]] = {}
@@ -76,11 +77,20 @@ class Background(QObject):
         self._took.clear()
 
     def submit(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
-        task = _Task(kind, self._supersede(kind), work, done)
+        """Run a task in the place of all others of its kind."""
+        number = self._supersede(kind)
+        self._waiting.pop(kind, None)
+        self._run_next(_Task(kind, number, work, done))
+
+    def queue(self, kind: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Run a task after the others of its kind."""
+        self._run_next(_Task(kind, self._numbers.setdefault(kind, 0), work, done))
+
+    def _run_next(self, task: _Task) -> None:
         if self._is_closed:
             return
-        if kind in self._running:
-            self._waiting[kind] = task
+        if task.kind in self._running:
+            self._waiting.setdefault(task.kind, []).append(task)
         else:
             self._start(task)
         self.busy_changed.emit()
@@ -170,9 +180,11 @@ class Background(QObject):
     def _take_answer(self, task: _Task, answer: Any, error: BaseException | None) -> None:
         self._running.pop(task.kind, None)
         self.counts.pop(task.kind, None)
-        waiting = self._waiting.pop(task.kind, None)
-        if waiting is not None:
-            self._start(waiting)
+        waiting = self._waiting.pop(task.kind, [])
+        if waiting:
+            self._start(waiting.pop(0))
+        if waiting:
+            self._waiting[task.kind] = waiting
         self.busy_changed.emit()
         if not self._is_current(task):
             return

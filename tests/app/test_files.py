@@ -173,17 +173,23 @@ def test_pictures_are_written_and_copied(qtbot: QtBot, ran: Window, tmp_path: Pa
     )
     ran.run()
     qtbot.waitUntil(lambda: not ran.document.is_running and not ran.document.background.busy)
-    for name in ("tape.png", "tape.svg", "again.PNG"):
-        file = tmp_path / name
-        ran.pictures.write(file)
-        qtbot.waitUntil(file.exists)
-        qtbot.waitUntil(lambda: not ran.document.background.busy)
+    names = ("tape.png", "tape.svg", "tape.html", "again.PNG")
+    for name in names:
+        ran.pictures.write(tmp_path / name)
+    qtbot.waitUntil(lambda: not ran.document.background.busy)
+    assert all((tmp_path / name).exists() for name in names)
     assert (tmp_path / "again.PNG").read_bytes() == (tmp_path / "tape.png").read_bytes()
     ran.pictures.copy()
     qtbot.waitUntil(lambda: "clipboard" in ran.status.trouble.text())
     data = QGuiApplication.clipboard().mimeData()
     assert data.hasImage()
     assert b"<svg" in bytes(data.data("image/svg+xml").data())
+
+
+def test_a_picture_of_nothing_is_not_written(window: Window, tmp_path: Path) -> None:
+    window.pictures.write(tmp_path / "tape.png")
+    assert window.document.trouble == "Nothing is drawn yet, so tape.png was not written"
+    assert not (tmp_path / "tape.png").exists()
 
 
 # The text is never lost

@@ -434,6 +434,30 @@ def test_work_that_another_replaces_ends_where_it_asks(qtbot: QtBot) -> None:
     go_on()  # outside of the background nothing ends
 
 
+def test_queued_work_replaces_none(qtbot: QtBot) -> None:
+    background, go, results = Background(), threading.Event(), list[str]()
+
+    def first() -> str:
+        go.wait(PATIENCE)
+        go_on()
+        return "first"
+
+    background.queue("export", first, results.append)
+    background.queue("export", lambda: "second", results.append)
+    background.queue("export", lambda: "third", results.append)
+    go.set()
+    qtbot.waitUntil(lambda: not background.busy)
+    assert results == ["first", "second", "third"]
+    go.clear()
+    background.queue("export", first, results.append)
+    background.queue("export", lambda: "dropped", results.append)
+    background.drop("export")
+    background.queue("export", lambda: "last", results.append)
+    go.set()
+    qtbot.waitUntil(lambda: not background.busy)
+    assert results == ["first", "second", "third", "last"]
+
+
 def test_what_replaced_work_had_made_is_freed_without_a_collection(qtbot: QtBot) -> None:
     """The window collects cyclic garbage seldom, and a trace has hundreds of megabytes."""
     background, go, made = Background(), threading.Event(), list[weakref.ref[Any]]()

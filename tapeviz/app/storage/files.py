@@ -258,7 +258,7 @@ class Files(QObject):
         from ...trace.stored.file import save
 
         recording: Any = self._document.runs.recording
-        self._document.background.submit(
+        self._document.background.queue(
             "export",
             lambda: save(recording.recording(), path),
             lambda _: self._document.say(f"Kept the recording in {path.name}"),

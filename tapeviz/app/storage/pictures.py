@@ -103,6 +103,9 @@ class Pictures:
 
     def write(self, path: Path) -> None:
         """Write the picture in the background; a GIF shows the steps, HTML the whole call."""
+        if not (self._document.comparing.both or self._document.arranged.graph):
+            self._document.complain(f"Nothing is drawn yet, so {path.name} was not written")
+            return
         self._files.keep_folder(path)
         suffix = path.suffix.lower()
         writer = WRITERS.get(suffix.lstrip("."))
@@ -119,7 +122,7 @@ class Pictures:
 
     def _export(self, path: Path, work: Callable[[], None]) -> None:
         """Do ``work`` in the background, then say that the file at ``path`` was written."""
-        self._document.background.submit(
+        self._document.background.queue(
             "export", work, lambda _: self._document.say(f"Exported {path.name}")
         )
 
@@ -182,13 +185,13 @@ class Pictures:
             drawing = draw()
             return render(drawing, "png", scale=SCALE), render(drawing, "svg")
 
-        self._document.background.submit("export", paint, self._put_on_clipboard)
+        self._document.background.queue("export", paint, self._put_on_clipboard)
 
     def copy_answer(self) -> None:
         """Copy an answer as Markdown, as HTML with the picture, and the picture alone."""
         document, draw = self._document, self.drawing()
         trace, diagnosis, call = document.trace, document.diagnosis, document.current_call
-        self._document.background.submit(
+        self._document.background.queue(
             "export",
             lambda: (answer(trace, diagnosis, call), render(draw(), "png", scale=SCALE)),
             self._put_answer_on_clipboard,
