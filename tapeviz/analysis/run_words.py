@@ -136,10 +136,10 @@ def plain_message(message: str) -> str:
     return _LINES_OF_NUMBERS.sub("    …\n", _FRAMES_IN_PACKAGES.sub("    …\n", message)).strip()
 
 
-_LINES_OF_NUMBERS = re.compile(r"(?:^[ \d\[\]().,+e-]*\n){3,}", re.MULTILINE)
+_LINES_OF_NUMBERS = re.compile(r"(?:^[ \[\]().,+e-]*\d[ \d\[\]().,+e-]*\n\n?){4,}", re.MULTILINE)
 _FRAMES_IN_PACKAGES = re.compile(
-    r'(?:^ *File "[^"\n]*[/\\](?:site|dist)-packages[/\\][^\n]*\n'
-    r"(?: {4,}(?! *File )[^\n]*\n)*\n?){2,}",
+    r'(?:^ *File "(?=[^"\n]*[/\\](?:site|dist)-packages[/\\])[^\n]*\n'
+    r"(?: {4}(?! *File )[^\n]*\n)*\n?){2,}",
     re.MULTILINE,
 )
 

@@ -71,4 +71,7 @@ def test_lines_of_numbers_and_frames_in_packages_are_left_out_of_a_message() -> 
     code = "        return f(x)\n               ^^^^\n\n"
     called = f"raised\n{frame.format(1)}{code}{frame.format(2)}{code}ValueError: no"
     assert plain_message(called) == "raised\n    …\nValueError: no"
-    assert plain_message("shapes\n[2, 3]\n[3]") == "shapes\n[2, 3]\n[3]"
+    for kept in ("shapes\n[2, 3]\n[3]", "Indices:\n[[0]\n [1]\n [2]]\nof x", "a\n\n\n\n\nb"):
+        assert plain_message(kept) == kept
+    deep = frame.format(1) + f"{' ' * 40}x\n" * 30  # ways to split its spaces would multiply
+    assert plain_message(f"raised\n{deep}ValueError: no") == f"raised\n{deep}ValueError: no"

@@ -2519,6 +2519,11 @@ _SIZES = "Matrix size-incompatible: In[0]: [{}], In[1]: [{}] [Op:MatMul]"
         ),
         ("def loss(model, x): 0\nloss(x, x)", "'list' object is not callable", []),
         (
+            "def f(a, b, c=1): 0\nf()",
+            "f() missing 2 required positional arguments: 'a' and 'b'",
+            [],
+        ),
+        (
             "m, s = x.mean(axis=1), x.std(axis=1)\n(x - m) / s",
             "Incompatible shapes: [9,2] vs. [9] [Op:Sub]",
             ["m, s = x.mean(axis=0), x.std(axis=0)\n(x - m) / s"],

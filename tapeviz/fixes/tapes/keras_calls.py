@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, argument, called_name, read_names, with_arguments
+from ..nodes import all_of, argument, called_name, dotted, read_names, with_arguments
 from ..plan import Plan
 from ..source import CstStatement, ParsedSource
 from ..translation.translating import called_model
@@ -122,11 +122,18 @@ def wrap_in_layer(case: ErrorCase) -> Iterator[Edit]:
     symbolic = {each.name for each in case.failure.held if each.type == "KerasTensor"}
     for node in (*case.nodes(cst.Call), *case.nodes(cst.BinaryOperation)):
         given = symbolic & read_names(node)
-        if len(given) == 1 and source.code(node) not in symbolic:
+        if len(given) == 1 and _calls_functions(source, node):
             (name,) = given
             layer = f"{source.tf}.keras.layers.Lambda(lambda {name}: {source.code(node)})"
             plan = Plan(source, {node: f"{layer}({name})"})
             yield from plan.edits("Make a layer of the function")
+
+
+def _calls_functions(source: ParsedSource, node: cst.CSTNode) -> bool:
+    """Whether all calls in an expression are of functions of modules: Keras trains no weights of a
+    layer that a ``Lambda`` calls."""
+    paths = [dotted(call.func).split(".") for call in all_of(node, cst.Call)]
+    return all(path[0] in source.imported and path[-1].islower() for path in paths)
 
 
 def take_first_output(case: ErrorCase) -> Iterator[Edit]:

@@ -111,8 +111,9 @@ def stop_at_last(case: ErrorCase) -> Iterator[Edit]:
 def keep_axes(case: ErrorCase) -> Iterator[Edit]:
     """``tf.concat([x, tf.reduce_sum(x, axis=1)], axis=1)`` → with ``keepdims=True``."""
     source, plan = case.source, Plan(case.source)
-    for call in case.nodes(cst.Call):
-        is_reduced = called_name(call).startswith("reduce_")
+    joined = case.calls("concat", "concatenate")
+    for call in (each for around in joined for each in all_of(around, cst.Call)):
+        is_reduced = called_name(call).startswith("reduce_") and argument(call, 1, "axis")
         if is_reduced and argument(call, 2, "keepdims") is None:
             given = ", ".join(source.code(arg).rstrip(", ") for arg in call.args)
             plan.replace(call, f"{source.code(call.func)}({given}, keepdims=True)")
@@ -123,8 +124,10 @@ def give_default(case: ErrorCase) -> Iterator[Edit]:
     """``def call(self, x, training)`` that is called without it → ``training=None``."""
     source, name = case.source, case.match[1]
     for function in all_of(source.module, cst.FunctionDef):
-        for param in function.params.params:
-            if param.name.value == name and param.default is None:
+        params = function.params.params
+        for param, after in zip(params, (*params[1:], None), strict=True):
+            may_have = after is None or after.default is not None
+            if param.name.value == name and param.default is None and may_have:
                 default = param.with_changes(default=cst.Name("None"), equal=_EQUAL)
                 plan = Plan(source, {param: default})
                 words = f"Give {name} of {function.name.value} the default None"

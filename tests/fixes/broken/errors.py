@@ -790,10 +790,11 @@ ROWS: list[tuple[str, str]] = [
         """
         given = tf.keras.Input((4,))
         hidden = tf.keras.layers.Dense(3)(given)
-        total = tf.reduce_sum(hidden, axis=1)
+        total = tf.keras.layers.Dense(1)(tf.square(hidden))
         tf.keras.Model(given, total)
         """,
-        "total = tf.keras.layers.Lambda(lambda hidden: tf.reduce_sum(hidden, axis=1))(hidden)",
+        "total = tf.keras.layers.Dense(1)"
+        "(tf.keras.layers.Lambda(lambda hidden: tf.square(hidden))(hidden))",
     ),
     (
         """
@@ -851,10 +852,10 @@ ROWS: list[tuple[str, str]] = [
         """
         x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
         with tf.GradientTape() as tape:
-            y = tf.concat([x, tf.reduce_sum(x, axis=1)], axis=1)
+            y = tf.reduce_sum(tf.concat([x, tf.reduce_sum(x, axis=1)], axis=1))
         tape.gradient(y, x)
         """,
-        "y = tf.concat([x, tf.reduce_sum(x, axis=1, keepdims=True)], axis=1)",
+        "y = tf.reduce_sum(tf.concat([x, tf.reduce_sum(x, axis=1, keepdims=True)], axis=1))",
     ),
     (
         """

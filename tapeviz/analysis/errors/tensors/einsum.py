@@ -38,7 +38,8 @@ def misfit(case: Case) -> str:
                 f"axis {axis.number} of {codes[axis.operand]} ({axis.size} long)"
                 for axis in (first, other)
             )
-            fitting = next(fitting_equations(equation.value, known), "")
+            is_known = all(shape is not None and None not in shape for shape in known)
+            fitting = next(fitting_equations(equation.value, known), "") if is_known else ""
             remedy = f' "{fitting}" would fit.' if fitting else ""
             return (
                 f'In "{equation.value}" on line {case.line} the letter {label} stands for {axes}. '
