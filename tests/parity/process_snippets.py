@@ -664,6 +664,7 @@ class R:
     def __del__(self): print("del at exit")
 r = R()
 logging.getLogger().addFilter(lambda record: r is not None)
+many = [lambda: r for _ in range(300)]
 print("end")
 """,
     "generator_left": """

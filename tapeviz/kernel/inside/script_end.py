@@ -107,7 +107,7 @@ def _is_registered(names: dict[str, Any]) -> bool:
     known, layer = {id(names), id(spaces), id(sys.modules)}, list[Any]([names])
     for _ in range(_LONGEST_CHAIN):
         known.add(id(layer))
-        found = gc.get_referrers(*layer)
+        found = _referrers(layer)
         known.add(id(found))
         layer = [each for each in found if id(each) not in known and not _is_of_kernel(each)]
         known.update(map(id, layer))
@@ -119,7 +119,17 @@ def _is_registered(names: dict[str, Any]) -> bool:
     return False
 
 
-_LONGEST_CHAIN = 12
+def _referrers(layer: list[Any]) -> list[Any]:
+    """``gc.get_referrers``, which compares each reference with each of the objects; of many in time
+    that does not grow with their number."""
+    if len(layer) < _MANY:
+        return gc.get_referrers(*layer)
+    wanted = set(map(id, layer))
+    referents = ((each, gc.get_referents(each)) for each in gc.get_objects())
+    return [each for each, own in referents if not wanted.isdisjoint(map(id, own))]
+
+
+_MANY, _LONGEST_CHAIN = 200, 12
 _LASTING = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "logging", "sys"})
 """Python's C code, or theirs, holds functions of these until the process ends."""
 _OF_KERNEL = {"_tapeviz_inside", "_tapeviz_recorder", "_tapeviz_fork_server"}

@@ -32,8 +32,10 @@ def levels(slants: Sequence[Slant], band: float) -> list[int]:
         ]
         going.sort()
         for i, (top, bottom, k) in enumerate(going):
-            for other_top, other_bottom, j in going[:i]:
-                if other_bottom < bottom < other_top + REACH:
+            for other_top, other_bottom, j in map(going.__getitem__, range(i - 1, -1, -1)):
+                if result[k] == MOST or other_top + REACH <= bottom:
+                    break  # a box may have thousands of edges; the others begin further left
+                if other_bottom < bottom:
                     apart = min(top - other_top, bottom - other_bottom)
                     length = max(top - bottom, other_top - other_bottom)
                     step = 1 if apart * band < NEAR * length else 0
