@@ -1846,6 +1846,13 @@ HELD: dict[str, tuple[str, str, str, list[e.HeldValue], str]] = {
         ],
         "the term bi stands for x, which has the shape (2, 5, 3).",
     ),
+    "operands of einsum in a list": (  # the term of v is not the second one
+        "tf.einsum('ab,bcd,d->ac', *pair, v)",
+        "InvalidArgumentError",
+        "Expected dimension 5 at axis 2 of the input shaped [3,4,6] but got 6 [Op:Einsum]",
+        [e.HeldValue("v", "ResourceVariable", shape=[5], dtype="float32")],
+        "Line 1 runs Einsum, which cannot work with what it got: Expected dimension 5 at axis 2",
+    ),
     "arguments of strategy.run that are no tuple": (
         "strategy.run(step, args=x)",
         "ValueError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import permutations, takewhile
 from typing import NamedTuple
 
 from ..case import Case
@@ -24,7 +24,8 @@ def misfit(case: Case) -> str:
         equation, *operands = call.args or [ast.Constant(None)]
         if not (isinstance(equation, ast.Constant) and isinstance(equation.value, str)):
             continue
-        codes = [case.text.segment(each) for each in operands]
+        placed = takewhile(lambda each: not isinstance(each, ast.Starred), operands)
+        codes = [case.text.segment(each) for each in placed]
         known = [shapes.get(code) for code in codes]
         for term, code, shape in zip(_terms(equation.value), codes, known, strict=False):
             if shape is not None and "." not in term and len(term) != len(shape):
@@ -38,7 +39,9 @@ def misfit(case: Case) -> str:
                 f"axis {axis.number} of {codes[axis.operand]} ({axis.size} long)"
                 for axis in (first, other)
             )
-            is_known = all(shape is not None and None not in shape for shape in known)
+            is_known = len(known) == len(_terms(equation.value)) and all(
+                shape is not None and None not in shape for shape in known
+            )
             fitting = next(fitting_equations(equation.value, known), "") if is_known else ""
             remedy = f' "{fitting}" would fit.' if fitting else ""
             return (
