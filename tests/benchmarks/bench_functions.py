@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_functions.py [rounds]
 
-The ratios, recorded to plain, of calls of a compiled train step and of ``fit``, 50 calls or 100
-batches at a time in turn; then how many milliseconds of CPU it takes to compute the inside of a
+The ratios, recorded to plain, of calls of a compiled train step, of ``fit`` and of a loop over a
+shuffled dataset in a compiled function, 50 calls or 100 batches at a time in turn; then how many milliseconds of CPU it takes to compute the inside of a
 call of a function of 300 ops, the first time and again; and to read and diagnose a recording with
 another call opened, by the number of calls that it has.
 """
@@ -59,6 +59,26 @@ x, y = np.tile(x, (100, 1)), np.tile(y, (100, 1))
 model.compile("adam", "mse")
 def block():
     model.fit(x, y, batch_size=32, verbose=0)
+_in_turn(block)
+"""
+)
+EPOCHS = (
+    _MODEL
+    + """
+optimizer = keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+@tf.function
+def epoch(dataset):
+    for x, y in dataset:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+pairs = np.tile(x, (100, 1)), np.tile(y, (100, 1))
+dataset = tf.data.Dataset.from_tensor_slices(pairs).shuffle(3200).batch(32)
+epoch(dataset)
+def block():
+    epoch(dataset)
 _in_turn(block)
 """
 )
@@ -128,6 +148,7 @@ def main(rounds: int) -> None:
     load_both()
     compare_blocks("calls of a compiled train step", TRAIN_STEP, 30 * rounds, 1.1)
     compare_blocks("fit over batches", FIT, 10 * rounds, 1.1)
+    compare_blocks("epochs of a compiled loop over a dataset", EPOCHS, 10 * rounds, 1.1)
     openings = [in_a_child(opened, THREE_HUNDRED_OPS) for _ in range(rounds)]
     first, other, again = (statistics.median(each) for each in zip(*openings, strict=True))
     print_row(
