@@ -3,9 +3,10 @@
     python tests/benchmarks/bench_functions.py [rounds]
 
 The ratios, recorded to plain, of calls of a compiled train step, of ``fit`` and of a loop over a
-shuffled dataset in a compiled function, 50 calls or 100 batches at a time in turn; then how many milliseconds of CPU it takes to compute the inside of a
-call of a function of 300 ops, the first time and again; and to read and diagnose a recording with
-another call opened, by the number of calls that it has.
+shuffled dataset in a compiled function, 50 calls or 100 batches at a time in turn; then how many
+milliseconds of CPU it takes to compute the inside of a call of a function of 300 ops, the first
+time and again; and to read and diagnose a recording with another call opened, by the number of
+calls that it has.
 """
 
 from __future__ import annotations
