@@ -1027,7 +1027,7 @@ batch_dims=1))
         with tf.GradientTape() as tape:
             i = tf.cast(a, tf.int32)
             y = tf.reduce_sum(x[:, i : i + 3] + (a - tf.cast(i, tf.float32)) * \
-(x[:, i + 1 : (i + 1) + 3] - x[:, i : i + 3]))
+(tf.reshape(x[:, i + 1 : (i + 1) + 3], tf.shape(x[:, i : i + 3])) - x[:, i : i + 3]))
         tape.gradient(y, a)
         """,
     ),

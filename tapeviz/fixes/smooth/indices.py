@@ -163,6 +163,8 @@ def move_window(case: FixCase) -> Iterator[Edit]:
                 rises.append((f"{x} - {tf}.cast({start}, {tf}.float32)", source.code(next_)))
         if rises:
             here = plan.named(window)
+            if isinstance(window, cst.Subscript):  # beyond the end it is shorter: that shall raise
+                rises = [(p, f"{tf}.reshape({each}, {tf}.shape({here}))") for p, each in rises]
             terms = [f"({part}) * ({following} - {here})" for part, following in rises]
             plan.replace(window, " + ".join([here, *terms]))
     yield from plan.edits("Estimate: interpolate between the window at the index and the next")
