@@ -21,7 +21,7 @@ from .probes import Probe, ProbePath
 
 
 class DatasetBodies:
-    """``probes``: the values that are wanted."""
+    """The copies for one function; ``probes``: the values that are wanted."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
         self._probes = probes
@@ -31,6 +31,11 @@ class DatasetBodies:
     def body(
         self, name: str, within: ProbePath, known: Mapping[str, Any]
     ) -> tuple[Edited, list[tuple[Probe, str]]] | None:
+        """A copy of a body, the function ``name``, with the wanted values in it and how the copy
+        refers to each; ``None`` where it is not known what TensorFlow makes of the body.
+
+        ``within``: the loop; ``known``: the handles of variables by the names of its arguments.
+        """
         definition = Edited(functions.definition(name))
         is_cut = name != without_our_names(name)
         if is_cut or any(_runs_functions(node) for node in definition.proto.node_def):
@@ -55,6 +60,8 @@ class DatasetBodies:
         return body, found
 
     def holds(self, body: Edited, known: Mapping[str, Any]) -> bool:
+        """Whether a copy with its further outputs still computes all that it has to once
+        TensorFlow has optimized it."""
         optimized = _optimized(body.proto, known)
         return optimized is not None and holds_all(optimized.proto, self._computed[body.name])
 
