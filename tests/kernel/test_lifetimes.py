@@ -104,17 +104,26 @@ def _open_descriptors() -> list[str]:
 def test_closing_leaves_nothing(make_pool, spec, way):  # noqa: F811
     with make_pool() as first:  # what a first use leaves in caches is not counted
         play(first, "pass")
-    before = set(threading.enumerate())
-    counts = []
+    counts, threads = [], []
     for _ in range(3):
+        before = set(threading.enumerate())
         pool = KernelPool(
             choose_kernel(spec) if way == "launch" else own_interpreter(), recorder=FAKE_RECORDER
         )
         check_is_closed(pool, way)
-        wait_until(lambda: set(threading.enumerate()) <= before)
+        threads.append(lasting_threads(before))
         counts.append(len(_open_descriptors()))
     # Pools of other tests may open some meanwhile; one that leaks does so each time.
     assert not counts[0] < counts[1] < counts[2], counts
+    assert not all(threads), threads
+
+
+def lasting_threads(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Those that began since then and do not end."""
+    until = time.monotonic() + PATIENCE / 3
+    while (left := set(threading.enumerate()) - before) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left
 
 
 def check_is_closed(pool: KernelPool, way: str) -> None:
