@@ -100,9 +100,7 @@ def _weighed(
                 _weigh_returned(case, plan, function, score)
         if kept or home in drawing:
             total = f"{tf}.add_n({kept})" if kept else score
-            if (
-                "int" in known
-            ):  # of a count that was drawn: it has no slope by anything else, either
+            if "int" in known:  # a count that was drawn has no slope by anything else, either
                 plan.last(block.node, f"{loss} = {tf}.cast({loss}, {dtype})")
             plan.last(
                 block.node,
