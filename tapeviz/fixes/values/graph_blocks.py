@@ -9,28 +9,35 @@ from collections.abc import Iterator
 import libcst as cst
 
 from ...analysis.errors.case import defining_lines
+from ...wording import enumerated
 from ..model import Edit, ErrorCase
-from ..nodes import all_of, bindings_of, called_name, dotted
+from ..nodes import all_of, bindings_of, bound_names, called_name, dotted, read_names
 from ..plan import Plan
 from ..source import ParsedSource
 
 
 def begin_before(case: ErrorCase) -> Iterator[Edit]:
     """``loss`` that is made in a loop, or in one branch alone → ``loss = tf.constant(0.0)`` before;
-    ``""`` or ``0`` where it becomes a text or a whole number."""
-    source, name = case.source, case.match["name"]
+    ``""`` or ``0`` where it becomes a text or a whole number. So each name of which that is true:
+    TensorFlow tells of one at a time."""
+    source, plan = case.source, Plan(case.source)
     block = source.statement(case.failure.line)
     if not isinstance(block, (cst.For, cst.While, cst.If)):
         return
-    made = _values_given(source, block, name)
-    first = f"{source.tf}.constant(0.0)"
-    if any(isinstance(value, cst.SimpleString) for value in made):
-        first = '""'
-    elif any(isinstance(value, cst.Integer) for value in made):
-        first = "0"
-    plan = Plan(source)
-    plan.before(block, f"{name} = {first}")
-    yield from plan.edits(f"Give {name} a value before line {source.line(block)}")
+    known = {*source.parameters(block)}.union(*map(bound_names, source.before(block)))
+    if isinstance(block, cst.If) and block.orelse is not None:
+        known |= bound_names(block.body) & bound_names(block.orelse)
+    read = set[str]().union(*map(read_names, source.after(block)))
+    names = dict.fromkeys((case.match["name"], *sorted((bound_names(block) & read) - known)))
+    for name in names:
+        made = _values_given(source, block, name)
+        first = f"{source.tf}.constant(0.0)"
+        if any(isinstance(value, cst.SimpleString) for value in made):
+            first = '""'
+        elif any(isinstance(value, cst.Integer) for value in made):
+            first = "0"
+        plan.before(block, f"{name} = {first}")
+    yield from plan.edits(f"Give {enumerated(names)} a value before line {source.line(block)}")
 
 
 def divide_whole_in_branch(case: ErrorCase) -> Iterator[Edit]:

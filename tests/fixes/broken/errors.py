@@ -754,7 +754,8 @@ ROWS: list[tuple[str, str]] = [
         def size(x):
             if x < 1.0:
                 words = "small"
-            return words
+                size = 2.0 * x
+            return words, size
         size(tf.constant(3.0))
         """,
         'words = ""',
