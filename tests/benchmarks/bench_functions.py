@@ -33,11 +33,13 @@ y = np.random.rand(32, 1).astype("float32")
 model = keras.Sequential([keras.Input((128,)), keras.layers.Dense(256, activation="relu"),
                           keras.layers.Dense(256, activation="relu"), keras.layers.Dense(1)])
 """
-TRAIN_STEP = (
-    _MODEL
-    + """
+_WITH_ADAM = f"""{_MODEL}
 optimizer = keras.optimizers.Adam()
 optimizer.build(model.trainable_variables)
+"""
+TRAIN_STEP = (
+    _WITH_ADAM
+    + """
 @tf.function
 def train_step(x, y):
     with tf.GradientTape() as tape:
@@ -64,10 +66,8 @@ _in_turn(block)
 """
 )
 EPOCHS = (
-    _MODEL
+    _WITH_ADAM
     + """
-optimizer = keras.optimizers.Adam()
-optimizer.build(model.trainable_variables)
 @tf.function
 def epoch(dataset):
     for x, y in dataset:

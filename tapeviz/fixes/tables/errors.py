@@ -195,8 +195,10 @@ ERROR_FIXES: tuple[tuple[str, ErrorFixFunction], ...] = (
         r"'(?P<name>\w+)' must (?:be defined before the loop|also be initialized in the)",
         graph_blocks.begin_before,
     ),
-    (r"'(?P<name>\w+)' has dtype float.* but dtype int", graph_blocks.divide_whole_in_branch),
-    (r"'(?P<name>\w+)' has dtype int.* but dtype float", graph_blocks.divide_whole_in_branch),
+    (
+        r"'(?P<name>\w+)' has dtype (?:float.* but dtype int|int.* but dtype float)",
+        graph_blocks.divide_whole_in_branch,
+    ),
     (r"Unknown variable: <", keras_calls.make_own_optimizer),
     (r"A KerasTensor cannot be used as input to a TensorFlow function", keras_calls.wrap_in_layer),
     (r"never been called and thus has no defined output", keras_calls.take_first_output),

@@ -175,7 +175,8 @@ def _decorated(case: FixCase) -> cst.FunctionDef | None:
 
 
 def _is_cut_itself(case: FixCase, function: cst.FunctionDef) -> bool:
-    """Whether what the function computes has no slope, either."""
+    """Whether the gradient is cut on a line of the function, too: TensorFlow's own gradient of what
+    it computes would be ``None`` as well."""
     return any(case.source.covers(function, other.line) for other in case.finding.others)
 
 

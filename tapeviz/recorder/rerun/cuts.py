@@ -242,8 +242,8 @@ class _Cut:
         return options.known[called]
 
     def _is_from_lists(self, scan: Any) -> bool:
-        """Whether what a loop over a dataset takes comes from lists: its elements cannot come once
-        more, or it takes more that does not."""
+        """Whether the run has to hand out what a loop over a dataset takes, and the re-run reads it
+        from lists: the dataset may give other elements, or the body takes something besides."""
         is_known = self._options.repeats_datasets and scan.input[0] not in self._opaque
         return not is_known or any(own.sources for own in self._inner[scan.name])
 
